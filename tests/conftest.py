@@ -8,7 +8,7 @@ import optional
 import pytest
 from hypothesis import settings
 
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 # what property tests check does not depend on the machine's speed
 settings.register_profile("no deadline", deadline=None)

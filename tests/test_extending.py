@@ -87,12 +87,12 @@ from xebench.system import runtime
 runtime.load()
 from xebench.dpex import compiler, direct_calls
 from xebench.isa.packing.making import module_of_packs, of_packs
-from xebench.isa.packing.own_kernels import ONCE
-from xebench.isa.packing.pattern_kernels import collect_kernels
+from xebench.isa.packing.making import ONCE
+from xebench.isa.packing.making import collect_kernels
 from xebench.isa.packing.recorder import KernelRecorder
 from xebench.patterns.registry import discover, select
 from xebench.measuring.roofline.bench import Bench
-from xebench.measuring.roofline.in_process import measure_probes
+from xebench.measuring.roofline.bench import measure_probes
 from xebench.measuring.session.session import Session
 
 recorder = KernelRecorder(of_packs, module_of_packs, only=None)
@@ -259,7 +259,7 @@ import xebench
 from xebench.system import runtime
 
 runtime.load()
-from xebench.measuring.roofline.in_process import quick_result
+from xebench.measuring.roofline.bench import quick_result
 from xebench.tables import TABLES
 from xebench.vocabulary import Roof
 from synthetic import Synthetic
@@ -285,8 +285,8 @@ def test_a_roof_is_a_row(copy: Path) -> None:
 
 WORD = """
 from xebench import Claim
-from xebench.isa.columns import ISA
-from xebench.report.claim_text import describe_claim
+from xebench.isa.table import ISA
+from xebench.report.patterns_text import describe_claim
 from xebench.vocabulary import CodeClaim
 
 claim = Claim("barriers", against="two_barriers")

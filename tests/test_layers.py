@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -20,6 +21,9 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "harness" / "xebench"
 SOURCES = sorted(SOURCE.rglob("*.py"))
 
+#: Rooms whose names pattern files use as well.
+USED_BY_PATTERNS = {"xebench.dpex"}
+
 
 def imports(path: Path) -> set[str]:
     """Everything that a module imports by its full name, inside functions too."""
@@ -30,6 +34,30 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     return names
+
+
+def name_of(path: Path) -> str:
+    """The module of a file."""
+    return ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_who_is_outside_a_room_uses_its_face_and_the_face_has_no_more() -> None:
+    """A room's face is the ``__all__`` of its package: its names, and the modules that others may import."""
+    rooms = {name_of(path): importlib.import_module(name_of(path)) for path in SOURCES if path.name == "__init__.py"}
+    faces = {room: set(getattr(module, "__all__", ())) for room, module in rooms.items() if room != "xebench"}
+    entered: dict[str, set[str]] = {room: set() for room in faces}
+    for path in SOURCES:
+        here = name_of(path)
+        for name in imports(path):
+            parts = name.split(".")
+            for room, part in ((".".join(parts[:depth]), parts[depth]) for depth in range(2, len(parts))):
+                if room in faces and not f"{here}.".startswith(f"{room}."):
+                    assert part in faces[room], (here, name)
+                    entered[room].add(part)
+    modules = {name_of(path) for path in SOURCES}
+    for room, face in faces.items():
+        unused = {part for part in face - entered[room] if f"{room}.{part}" in modules}
+        assert room in USED_BY_PATTERNS or not unused, (room, unused)
 
 
 def test_only_runtime_touches_environment_variables() -> None:
@@ -124,7 +152,6 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.patterns.reading",
         "xebench.patterns.registry",
         "xebench.report",
-        "xebench.report.claim_text",
         "xebench.report.patterns_text",
         "xebench.system",
         "xebench.system.disk_cache",

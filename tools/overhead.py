@@ -15,8 +15,7 @@ ROUNDS = 40
 def main(device: str) -> None:
     """Print host time a sample of both sides, and their ratio."""
     runtime.load()
-    from xebench.measuring.instrument import empty_launch
-    from xebench.measuring.overhead import sample_overheads
+    from xebench.measuring.instrument import empty_launch, sample_overheads
     from xebench.measuring.session.session import Session
 
     session = Session.on(device)

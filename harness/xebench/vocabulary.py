@@ -206,7 +206,7 @@ class CodeClaim(_Word):
         unit: of the number, for a sentence.
         together: of the numbers of a variant's kernels the ``largest`` (what a hardware thread holds is free again
             when its kernel is over), the ``sum``, or the ``count`` of kernels that have any.
-        columns: of the table ``isa`` (`xebench.isa.columns`), added up for a kernel.
+        columns: of the table ``isa`` (`xebench.isa.table`), added up for a kernel.
     """
 
     def __init__(self, name: str, unit: str, together: str, *columns: str) -> None:

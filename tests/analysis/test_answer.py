@@ -16,10 +16,9 @@ from xebench.tables.analysis.answer import (
     outcome_of,
     without_speedup,
 )
-from xebench.tables.analysis.claim import Claim, Figure
+from xebench.tables.analysis.claim import Claim, Figure, Judgement, in_brief
 from xebench.tables.analysis.intervals import UNKNOWN, Interval, blurred
 from xebench.tables.analysis.judge import Comparison
-from xebench.tables.analysis.judgement import Judgement, in_brief
 from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")

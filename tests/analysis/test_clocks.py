@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from xebench.tables.analysis.clocks import Seen, align
+from xebench.tables.timeline import Seen, align
 
 #: Of commands: from the host's call to the start, the run, and from the end until the host knew; in ns.
 COMMANDS = some.lists(some.tuples(*[some.integers(1, 50_000)] * 3), min_size=1, max_size=20)

@@ -10,7 +10,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.tables import frame
-from xebench.tables.analysis.link import link_roofs, of_samples
+from xebench.tables.analysis.concurrency import link_of_samples, link_roofs
 
 ROOFS: Mapping[str, float] = {
     "host_to_device": 10.0,
@@ -33,7 +33,7 @@ def with_copies(*copies: Copy, **device: object) -> Synthetic:
 
 
 def found(*copies: Copy) -> pd.DataFrame:
-    return of_samples(frame("events", with_copies(*copies).events), ROOFS)
+    return link_of_samples(frame("events", with_copies(*copies).events), ROOFS)
 
 
 @pytest.mark.parametrize(

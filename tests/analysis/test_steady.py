@@ -11,7 +11,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.tables.analysis.intervals import log_ratios
-from xebench.tables.analysis.steady import NO_START, SeriesStart, settled, start_of, start_of_instances
+from xebench.tables.analysis.statistics import NO_START, SeriesStart, settled, start_of, start_of_instances
 
 STORED = json.loads((Path(__file__).parent / "data" / "slow_start.json").read_text())
 

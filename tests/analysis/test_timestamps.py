@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.tables.analysis import metrics, timestamps
+from xebench.tables.analysis import metrics
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag, is_valid
 
@@ -53,9 +53,9 @@ def test_times_of_a_worked_example() -> None:
 
 
 def test_a_clean_sample_has_no_flags() -> None:
-    found = timestamps.flags(CLEAN, host_ns=5000, resolution_ns=1, earlier_starts={10, 20}, earlier_end_ns=90)
+    found = metrics.flags(CLEAN, host_ns=5000, resolution_ns=1, earlier_starts={10, 20}, earlier_end_ns=90)
     assert found == ()
-    assert timestamps.flags([], host_ns=5000, resolution_ns=1) == ()
+    assert metrics.flags([], host_ns=5000, resolution_ns=1) == ()
 
 
 @pytest.mark.parametrize(
@@ -76,19 +76,19 @@ def test_a_clean_sample_has_no_flags() -> None:
     ],
 )
 def test_each_broken_rule_has_its_flag(events: list[EventTimes], expected: tuple[str, ...]) -> None:
-    found = timestamps.flags(events, host_ns=5000, resolution_ns=1, earlier_starts={7}, earlier_end_ns=50)
+    found = metrics.flags(events, host_ns=5000, resolution_ns=1, earlier_starts={7}, earlier_end_ns=50)
     assert found == expected
 
 
 def test_a_device_clock_may_differ_a_little_from_the_hosts() -> None:
     event = [EventTimes(0, 0, 1_000_500)]
-    assert timestamps.flags(event, host_ns=1_000_000, resolution_ns=1) == ()
-    assert timestamps.flags(event, host_ns=990_000, resolution_ns=1) == (Flag.OUTSIDE_HOST,)
+    assert metrics.flags(event, host_ns=1_000_000, resolution_ns=1) == ()
+    assert metrics.flags(event, host_ns=990_000, resolution_ns=1) == (Flag.OUTSIDE_HOST,)
 
 
 def test_a_submission_long_before_the_host_began_is_noticed() -> None:
     event = EventTimes(5, 10**9, 10**9 + 1000)
-    found = timestamps.flags([event], host_ns=20_000, resolution_ns=1, earlier_end_ns=10**9 - 4000)
+    found = metrics.flags([event], host_ns=20_000, resolution_ns=1, earlier_end_ns=10**9 - 4000)
     assert found == (Flag.STALE_SUBMIT,)
     # the span counts from there; start and end do not depend on it, nor does what the host saw
     assert [is_valid(found, metric) for metric in ("span", "device", "wall")] == [False, True, True]

@@ -11,8 +11,8 @@ import pytest
 
 import xebench
 from xebench.patterns.declaration import PatternInfo
-from xebench.patterns.fit import Room
 from xebench.patterns.plan import build_plan
+from xebench.patterns.problem import Room
 from xebench.patterns.registry import discover
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim

@@ -13,8 +13,7 @@ from xebench.dpex.signature import index_space_extents
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import builtin_files
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
 from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
 from xebench.system.runtime import load
 

@@ -19,7 +19,7 @@ import xebench
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
 from xebench.system.runtime import missing
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.tables import Run
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.vocabulary import SAMPLED_STATES

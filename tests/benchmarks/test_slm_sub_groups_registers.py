@@ -11,10 +11,10 @@ import pytest
 from fake_device import GPU
 
 from xebench.patterns.declaration import PatternInfo
-from xebench.patterns.fit import Room
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.problem import Room
 from xebench.patterns.registry import builtin_files, discover
 from xebench.system.runtime import load, missing
 from xebench.tables.analysis.claim import Claim

@@ -60,9 +60,9 @@ def test_errors_are_the_callers(function: Any, arguments: dict[str, Any], error:
 
 
 def test_a_function_that_hangs_is_told_and_the_others_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.callables.functions import isolated
+    from xebench.callables.functions import family
 
-    monkeypatch.setattr(isolated, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(family, "PATIENCE_S", 5.0)
     named = {"parent": os.getppid, "hangs": functions.hang, "own": os.getpid}
     compared = xebench.compare(named, metric="wall", check=False, **{**BRIEF, "instances": None})
     cases = compared.run.cases.set_index("variant")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.system.children.ask import ChildReply, ask
+from xebench.system.children.process import ChildReply, ask
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 ANSWERING = """
-from xebench.system.children.ask import answer
+from xebench.system.children.process import answer
 from xebench.errors import NoDevice
 
 def question(arguments):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import xebench
-from xebench.system.children.process_exit import how_it_ended
+from xebench.system.children.process import how_it_ended
 
 LAUNCH = Path(xebench.__file__).parent / "dpex/launch.py"
 CRASH = f"""\

@@ -11,8 +11,7 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic
 
-from xebench.cli.ab_command import status_of
-from xebench.cli.compare_command import FOUND
+from xebench.cli.compare_commands import FOUND, status_of
 from xebench.tables import load_run
 
 FILE = '''

@@ -8,11 +8,11 @@ from typing import Any
 
 import rows_kit
 
-from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.messages import CaseResult, fixed_columns
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.runner.cluster.folder import Folder, calibrated, missing_families
 from xebench.runner.cluster.order import FamilyResult
+from xebench.runner.cluster.tasks import Folder, calibrated, missing_families
 from xebench.tables import RunWriter, load_run
 from xebench.vocabulary import Status
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import rows_kit
 
-from xebench.runner.cluster.one_at_a_time import alone_on
+from xebench.runner.cluster.agent import alone_on
 
 
 class Stop(Exception):

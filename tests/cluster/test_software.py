@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xebench.patterns.registry import builtin_files, local_source, portable_source
-from xebench.runner.cluster.software import Software, user_files
+from xebench.runner.cluster.order import Software, user_files
 
 
 def test_the_same_environment_does_not_differ(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ import pytest
 from fake_device import GPU
 
 from xebench.measuring.doctor import examination
-from xebench.measuring.doctor.examination import Report, examine
-from xebench.measuring.doctor.self_test import SelfTest
-from xebench.system.children.ask import ChildReply
+from xebench.measuring.doctor.examination import Report, SelfTest, examine
+from xebench.system.children.process import ChildReply
 from xebench.system.runtime import libraries, list_devices, packages
-from xebench.system.runtime.findings import Finding
+from xebench.system.runtime.packages import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
 

@@ -14,9 +14,9 @@ from fake_device import GPU
 from optional import needs
 
 from xebench.errors import NoDevice
-from xebench.measuring.doctor import self_test
+from xebench.measuring.doctor import examination
 from xebench.measuring.doctor.__main__ import main
-from xebench.system.children.ask import ChildReply
+from xebench.system.children.process import ChildReply
 from xebench.system.runtime.devices import select_device
 
 
@@ -25,9 +25,9 @@ def answering(answer: ChildReply) -> Any:
 
 
 def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(self_test, "ask", answering(ChildReply([])))
-    result = self_test.selftest(GPU)
-    assert result == self_test.SelfTest("level_zero:gpu:0")
+    monkeypatch.setattr(examination, "ask", answering(ChildReply([])))
+    result = examination.selftest(GPU)
+    assert result == examination.SelfTest("level_zero:gpu:0")
     assert result.ok
     assert result.summary == "ok"
 
@@ -43,8 +43,8 @@ def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_failures_crashes_and_hangs_are_failures(
     monkeypatch: pytest.MonkeyPatch, answer: ChildReply, failures: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(self_test, "ask", answering(answer))
-    result = self_test.selftest("opencl:cpu:0")
+    monkeypatch.setattr(examination, "ask", answering(answer))
+    result = examination.selftest("opencl:cpu:0")
     assert result.failures == failures
     assert not result.ok
     assert result.summary == "; ".join(failures)

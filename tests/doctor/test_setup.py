@@ -10,7 +10,7 @@ import pytest
 
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring.doctor import setup
-from xebench.system.runtime import pins
+from xebench.system.runtime import packages
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,6 +83,6 @@ def test_the_command_in_this_environment_names_it() -> None:
 
 
 def test_what_develops_is_not_installed_for_users() -> None:
-    text = pins.lock_file().read_text()
+    text = packages.lock_file().read_text()
     assert "\nnumba-dpex==" in text
     assert not [tool for tool in ("mypy", "ruff", "pytest", "hypothesis") if f"\n{tool}==" in text]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.doctor import stacks
-from xebench.system.runtime.stack import Stack
+from xebench.measuring.doctor import examination
+from xebench.system.runtime.packages import Stack
 
 
 @pytest.mark.parametrize("used", Stack)
 def test_the_other_stack_is_named_with_what_brings_it_and_is_no_problem(
     used: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stacks, "stack", lambda: used)
-    first, second = stacks.stack_findings()
+    monkeypatch.setattr(examination, "stack", lambda: used)
+    first, second = examination.stack_findings()
     assert (first.title, second.title) == (used, *set(Stack) - {used})
     assert first.detail.startswith("in use;") and not first.next_step
     assert second.detail.startswith("not here;")

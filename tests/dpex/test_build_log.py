@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xebench.dpex.build_log import NO_REASON, driver_reason
+from xebench.dpex.device_kernel import NO_REASON, driver_reason
 from xebench.system.runtime import level_zero_library
 
 LOG = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xebench.dpex import clocks
+from xebench.dpex import events
 
 
 class FakeQueue:
@@ -35,11 +35,11 @@ def test_a_driver_lacks_a_clock_if_profiling_alone_is_refused(
     monkeypatch: pytest.MonkeyPatch, profiling: bool, taken_without: bool, taken_with: bool, lacks: bool
 ) -> None:
     queues = {("in_order",): FakeQueue(taken_without), ("in_order", "enable_profiling"): FakeQueue(taken_with)}
-    monkeypatch.setattr(clocks.dpctl, "SyclQueue", lambda _context, _device, property: queues[tuple(property)])
+    monkeypatch.setattr(events.dpctl, "SyclQueue", lambda _context, _device, property: queues[tuple(property)])
     queue = SimpleNamespace(has_enable_profiling=profiling, sycl_context=None, sycl_device=None)
-    assert clocks.lacks_clock(queue) is lacks
+    assert events.lacks_clock(queue) is lacks
 
 
 @pytest.mark.device
 def test_the_device_here_has_a_clock(queue: Any) -> None:
-    assert not clocks.lacks_clock(queue)
+    assert not events.lacks_clock(queue)

@@ -12,7 +12,7 @@ from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.dpex_errors import UnsupportedByDevice
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.dpex.launch_limits import check_index_space
+from xebench.dpex.launch import check_index_space
 from xebench.dpex.signature import Signature
 
 FIRST, SECOND = (

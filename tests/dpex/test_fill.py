@@ -22,7 +22,7 @@ def queue() -> Any:
     [("int8", -3), ("uint16", 65000), ("int32", -7), ("uint32", 2**32 - 1), ("float32", 1.5), ("int64", -(2**40))],
 )
 def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> None:
-    from xebench.dpex.fill import fill
+    from xebench.dpex.events import fill
     from xebench.system.runtime.tensor import tensor as dpt
 
     array = dpt.zeros(1000, dtype=dtype, sycl_queue=queue)
@@ -37,7 +37,7 @@ def test_every_element_becomes_the_value(queue: Any, dtype: str, value: Any) -> 
 
 def test_what_cannot_be_filled_is_refused(queue: Any) -> None:
     from xebench.dpex import ArgumentError
-    from xebench.dpex.fill import fill
+    from xebench.dpex.events import fill
     from xebench.system.runtime.tensor import tensor as dpt
 
     with pytest.raises(ArgumentError, match="contiguous"):

@@ -11,9 +11,9 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import device_func, kernel, sub_group
-from xebench.dpex.fingerprint import fingerprint
+from xebench.dpex.numba_compiler import fingerprint
 from xebench.dpex.signature import Signature, signature_of
-from xebench.dpex.toolchain import toolchain
+from xebench.dpex.spirv_cache import toolchain
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

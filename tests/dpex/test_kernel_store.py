@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 pytestmark = pytest.mark.device
 

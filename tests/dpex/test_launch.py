@@ -24,7 +24,7 @@ from xebench.dpex import (
     separate_context,
 )
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

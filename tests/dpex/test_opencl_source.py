@@ -3,8 +3,7 @@
 import pytest
 
 from xebench.dpex.dpex_errors import OptionError
-from xebench.dpex.opencl_source import declaration
-from xebench.dpex.parameters import GlobalPointer, LocalPointer, Number, read_parameters
+from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, declaration, read_parameters
 
 
 def test_comments_macros_and_attributes() -> None:

@@ -8,17 +8,7 @@ from typing import Any
 import pytest
 from current_stack import run_without_numba
 
-from xebench.dpex import (
-    CompiledKernel,
-    NotShipped,
-    SpirvCache,
-    compile_here,
-    compile_kernel,
-    kernel,
-    kernel_api,
-    packs,
-    shipped,
-)
+from xebench.dpex import CompiledKernel, NotShipped, SpirvCache, compile_kernel, compiler, kernel, kernel_api, shipped
 from xebench.dpex.identity import shipped_key, source_digest
 from xebench.dpex.signature import signature_of
 from xebench.system.kernel_pack import PackedKernel, write_pack
@@ -41,7 +31,7 @@ def array(queue: Any) -> Any:
 def no_packs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Where the project's pack is looked for: there is none."""
     path = tmp_path / "pack.zip"
-    monkeypatch.setattr(packs, "OWN_PACK", path)
+    monkeypatch.setattr(shipped, "OWN_PACK", path)
     return path
 
 
@@ -58,7 +48,7 @@ def pack(kernel: Any, compiled: CompiledKernel, path: Path) -> None:
         spirv=hashlib.sha256(compiled.spirv).hexdigest(),
     )
     write_pack(path, {}, [(packed, compiled.spirv, b"")])
-    packs._kernels.cache_clear()  # which has seen that there is none
+    shipped._kernels.cache_clear()  # which has seen that there is none
 
 
 def test_a_shipped_kernel_is_what_was_compiled(array: Any, no_packs: Path) -> None:
@@ -74,17 +64,17 @@ def test_a_pack_that_was_made_since_takes_the_place_of_what_was_kept(
 ) -> None:
     compiled = compile_kernel(add_one, kernel_api.Range(4), (array,))
     cache = SpirvCache(tmp_path / "cache")
-    monkeypatch.setattr(compile_here, "compile_here", lambda *_: replace(compiled, cached=False))
+    monkeypatch.setattr(compiler, "compile_here", lambda *_: replace(compiled, cached=False))
 
     def find() -> CompiledKernel:
-        return compile_here.find_or_compile(add_one, compiled.signature, cache)
+        return compiler.find_or_compile(add_one, compiled.signature, cache)
 
-    monkeypatch.setattr(compile_here, "has_compiler", lambda: True)
+    monkeypatch.setattr(compiler, "has_compiler", lambda: True)
     assert [find().cached, find().cached] == [False, True]
     pack(add_one, replace(compiled, name="packed"), no_packs)
     assert [find().name, find().name] == ["packed", "packed"]
     no_packs.unlink()
-    packs._kernels.cache_clear()
+    shipped._kernels.cache_clear()
     assert find().name == compiled.name
 
 

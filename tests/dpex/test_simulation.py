@@ -22,7 +22,7 @@ FUNCTIONS = [
 
 
 def test_every_function_has_a_code_generator_a_docstring_and_a_signature():
-    from xebench.dpex._intrinsics.device_function_type import DeviceFunctionType
+    from xebench.dpex._intrinsics.checks import DeviceFunctionType
 
     assert len(FUNCTIONS) > 80
     for function in FUNCTIONS:

@@ -158,7 +158,7 @@ def test_without_a_fingerprint_nothing_is_stored(tmp_path: Path, queue: Any, mon
 PROGRAM = """
 import json, sys, xebench.dpex as dpex, dpctl.tensor as dpt
 from xebench import kernel_api as kapi
-from xebench.dpex.fingerprint import fingerprint
+from xebench.dpex.numba_compiler import fingerprint
 
 @dpex.device_func
 def half(x):

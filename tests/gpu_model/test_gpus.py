@@ -7,9 +7,16 @@ import sys
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.system.gpu_model.gpu_parameters import GpuError
-from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform, gpus, load_gpu_file
-from xebench.system.gpu_model.size_text import SizeError, parse_size
+from xebench.system.gpu_model.gpus import (
+    GpuError,
+    SizeError,
+    find_gpu,
+    gpu_of_device,
+    gpu_of_platform,
+    gpus,
+    load_gpu_file,
+    parse_size,
+)
 
 KIB = 1024
 
@@ -363,7 +370,7 @@ def test_what_ocloc_calls_a_gpu(tmp_path):
 
 def test_the_model_is_cheap_to_import():
     code = (
-        "import sys, xebench.system.gpu_model.occupancy_search, xebench.report.occupancy_text;"
+        "import sys, xebench.system.gpu_model.occupancy, xebench.report.occupancy_text;"
         "print([name for name in ('numpy', 'pandas', 'rich', 'dpctl') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

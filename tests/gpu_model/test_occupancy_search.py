@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 from occupancy_kit import occupancy
 
 from xebench.system.gpu_model.gpus import find_gpu, gpus
-from xebench.system.gpu_model.occupancy import LaunchShape, Occupancy, UnsupportedLaunch, occupancy_of
-from xebench.system.gpu_model.occupancy_search import difference, explain, heat_map, nearest_better, work_group_sizes
+from xebench.system.gpu_model.occupancy import (
+    LaunchShape,
+    Occupancy,
+    UnsupportedLaunch,
+    difference,
+    explain,
+    heat_map,
+    nearest_better,
+    occupancy_of,
+    work_group_sizes,
+)
 
 TGL, PVC, GEN9 = find_gpu("tgl"), find_gpu("pvc"), find_gpu("gen9")
 KIB = 1024

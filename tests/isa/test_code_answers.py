@@ -10,9 +10,8 @@ import pytest
 
 from xebench.isa.code_answers import CodeAnswer, code_answers, judge
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
-from xebench.isa.columns import ISA
 from xebench.isa.compilation import Compiler, Target
-from xebench.isa.table import KernelOnGpu
+from xebench.isa.table import ISA, KernelOnGpu
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.report import isa_html, isa_text

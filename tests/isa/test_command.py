@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 from optional import needs
 
-from xebench.cli.isa_command import isa
-from xebench.isa.columns import ISA
+from xebench.cli.gpu_commands import isa
 from xebench.isa.compilation import Source, Target
 from xebench.isa.ocloc import compile_source, find_compiler
+from xebench.isa.table import ISA
 from xebench.patterns.registry import discover
 
 HERE = Path(__file__).parent

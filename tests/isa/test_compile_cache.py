@@ -6,8 +6,7 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from xebench.isa.compilation import Compiled, Compiler, Source, Target
-from xebench.isa.compile_cache import CompileCache
+from xebench.isa.compilation import CompileCache, Compiled, Compiler, Source, Target
 from xebench.isa.kernel_code import compile_all
 from xebench.isa.ocloc import find_compiler
 

@@ -15,7 +15,7 @@ from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import compile_launches, targets
 from xebench.patterns.registry import discover
 from xebench.report import isa_text
-from xebench.report.page import shipped_code
+from xebench.report.page import code
 
 #: Entries of the catalogue, the pattern that asks, the word of its claim, and the lines of the guide.
 ASKED: Final = (
@@ -38,7 +38,7 @@ ASKED: Final = (
     ("E76", "log_precision", "instructions", "G 9246"),
 )
 SAID: Final = [said for said in all_said(discover()) if said.claim.of_code]
-KEPT: Final = shipped_code.read()
+KEPT: Final = code.read()
 
 
 def answers(told: list[Any]) -> dict[tuple[str, ...], str]:

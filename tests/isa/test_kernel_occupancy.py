@@ -15,16 +15,14 @@ import pytest
 from optional import needs
 
 from xebench.isa.collect import KernelLaunch, LeastWork, collect
-from xebench.isa.kernel_occupancy import KernelOccupancy, occupancies
+from xebench.isa.compilation import read_zeinfo
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.roof_projection import project
-from xebench.isa.zeinfo import read_zeinfo
+from xebench.isa.roof_projection import KernelOccupancy, occupancies, project
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import discover, select
 from xebench.system import runtime
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
 
 PVC = find_gpu("pvc")
 

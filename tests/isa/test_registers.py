@@ -6,7 +6,7 @@ import isa_kit as kit
 import pytest
 
 from xebench.isa.assembly import read_assembly
-from xebench.isa.registers import registers_named
+from xebench.isa.kernel_code import registers_named
 
 
 @pytest.mark.parametrize(

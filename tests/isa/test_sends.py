@@ -2,7 +2,7 @@
 
 import pytest
 
-from xebench.isa.sends import SendMessage, is_message, read_message
+from xebench.isa.assembly import SendMessage, is_message, read_message
 
 # opcode, lanes, operands, comment; what it is
 LINES = [

@@ -8,10 +8,9 @@ import isa_kit as kit
 import pytest
 
 from xebench.isa.collect import KernelLaunch
-from xebench.isa.columns import ISA
 from xebench.isa.compilation import Compiler
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.table import compile_launches, frame, row, targets
+from xebench.isa.table import ISA, compile_launches, frame, row, targets
 
 
 def launch(variant: str, content: bytes, **fields: object) -> KernelLaunch:

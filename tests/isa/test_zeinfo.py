@@ -3,7 +3,7 @@
 import isa_kit as kit
 import pytest
 
-from xebench.isa.zeinfo import KernelInfo, read_zeinfo
+from xebench.isa.compilation import KernelInfo, read_zeinfo
 
 
 def info(name: str) -> KernelInfo:

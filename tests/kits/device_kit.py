@@ -17,7 +17,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 #: Intel GPUs whose code is looked at.

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
 from xebench.measuring.sampling.limits import Sampling
-from xebench.system.children.activity import ActivityPage
+from xebench.system.children.channel import ActivityPage
 
 
 class Sender:
@@ -33,11 +33,10 @@ class Sender:
 def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise."""
     from xebench.measuring.family_run import FamilyRun
-    from xebench.measuring.input_check import Sums
-    from xebench.measuring.own_code import OwnCode
     from xebench.measuring.places import Pool
-    from xebench.measuring.prepare import find_pattern
+    from xebench.measuring.prepare import OwnCode, find_pattern
     from xebench.measuring.problem_store import ProblemStore
+    from xebench.measuring.results import Sums
     from xebench.measuring.session.session import Session
     from xebench.system.runtime.devices import describe
 

@@ -6,8 +6,8 @@ import struct
 from pathlib import Path
 
 from xebench.isa.assembly import read_assembly
+from xebench.isa.compilation import read_zeinfo
 from xebench.isa.kernel_code import KernelCode
-from xebench.isa.zeinfo import read_zeinfo
 
 FIXTURES = Path(__file__).parents[1] / "isa" / "fixtures"
 ALL = sorted(path.relative_to(FIXTURES).with_suffix("").as_posix() for path in FIXTURES.glob("*/*.asm"))

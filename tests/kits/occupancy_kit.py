@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.gpus import GpuParameters
 from xebench.system.gpu_model.occupancy import LaunchShape, Occupancy, occupancy_of
 
 

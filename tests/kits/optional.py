@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.system.runtime import opencl_drivers
+from xebench.system.runtime import drivers as opencl_drivers
 
 #: What brings it.
 OPTIONAL: Final = {

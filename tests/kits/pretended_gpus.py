@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import pytest
 
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 HERE: Final = Path(__file__).parents[1]
 CHECKOUT: Final = HERE.parent

@@ -21,8 +21,8 @@ def record(file: Path) -> None:
 
     runtime.load()
     from xebench.dpex import compiler
-    from xebench.dpex.toolchain import compiler_versions
-    from xebench.isa.packing.opencl_modules import OpenCLModules
+    from xebench.dpex.spirv_cache import compiler_versions
+    from xebench.isa.packing.making import OpenCLModules
     from xebench.isa.packing.recorder import KernelRecorder
     from xebench.system.kernel_pack import pack_beside, write_pack
 

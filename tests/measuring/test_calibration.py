@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.measuring.roofline.in_process import forget_results, quick_result
+from xebench.measuring.roofline.bench import forget_results, quick_result
 from xebench.vocabulary import MIXES, Roof
 
 #: Memory of the host that a copy may begin or end in.
@@ -28,7 +28,7 @@ def _measured_anew() -> Iterator[None]:
 
 
 def test_the_device_and_the_instrument_are_measured() -> None:
-    from xebench.measuring.calibration import cold_limit_gbps, measure_roofs
+    from xebench.measuring.instrument import cold_limit_gbps, measure_roofs
     from xebench.measuring.session.session import Session
     from xebench.tables import TABLES
 
@@ -72,23 +72,23 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import calibration
+    from xebench.measuring import instrument
     from xebench.measuring.roofline.probes import global_memory
     from xebench.measuring.session.session import Session
 
     monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
-    monkeypatch.setattr(calibration, "measure_instrument", lambda session: {})
+    monkeypatch.setattr(instrument, "measure_instrument", lambda session: {})
     session = Session.on("cpu")
-    columns = calibration.measure_roofs(session, brief=True)
+    columns = instrument.measure_roofs(session, brief=True)
     assert columns["bandwidth_roof_gbps"] is None
     assert columns["fp32_roof_gflops"] is not None
     source = str(columns["roofs_from"])
     assert source.startswith("this run; bandwidth: ") and "elements are wrong, first at" in source
-    assert calibration.cold_limit_gbps(session) == 0
+    assert instrument.cold_limit_gbps(session) == 0
 
 
 def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
-    from xebench.measuring.calibration import cold_limit_gbps
+    from xebench.measuring.instrument import cold_limit_gbps
     from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
@@ -97,7 +97,7 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
 
 
 def test_roofs_of_a_disturbed_look_are_named() -> None:
-    from xebench.measuring.calibration import _disturbed
+    from xebench.measuring.instrument import _disturbed
     from xebench.measuring.roofline.results import ProbeResult
 
     steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
@@ -108,7 +108,7 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 
 
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import calibration
+    from xebench.measuring import instrument
     from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
     from xebench.measuring.roofline.results import ProbeResult
     from xebench.measuring.session.session import Session
@@ -117,8 +117,8 @@ def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytes
         fast = {level_name(size) for size in WORKING_SETS if size <= 32 << 20}
         return {name: ProbeResult(name, "ok", 9000.0 if name in fast else 4000.0) for name in names}
 
-    monkeypatch.setattr(calibration, "quick_results", results)
-    monkeypatch.setattr(calibration, "cold_limit_gbps", lambda session: 0.0)
-    monkeypatch.setattr(calibration, "cache_bytes", lambda device: 0)
-    flusher = calibration.make_flusher(Session.on("cpu"))
+    monkeypatch.setattr(instrument, "quick_results", results)
+    monkeypatch.setattr(instrument, "cold_limit_gbps", lambda session: 0.0)
+    monkeypatch.setattr(instrument, "cache_bytes", lambda device: 0)
+    flusher = instrument.make_flusher(Session.on("cpu"))
     assert flusher._buffer.nbytes == 2 * (64 << 20) and flusher.covers

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from xebench import Pattern, Problem, inout, output
-from xebench.measuring.data_sets import DataSets, are_alike, second_of
-from xebench.measuring.problem_store import ProblemStore
+from xebench.measuring.problem_store import DataSets, ProblemStore, are_alike, second_of
 
 SIZES = {"smoke": {"n": 4}, "default": {"n": 4}}
 

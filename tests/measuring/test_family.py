@@ -17,11 +17,11 @@ from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.run_clocks import VisitClock
+from xebench.measuring.samples import SpotChecks
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.spot_checks import SpotChecks
 from xebench.measuring.variant_run import VariantRun
-from xebench.measuring.visit_clock import VisitClock
 from xebench.patterns.pattern import Variant
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Status

@@ -33,8 +33,7 @@ def test_the_kernel_of_known_length_does_every_step() -> None:
 
 
 def test_overheads_of_both_sides_are_times() -> None:
-    from xebench.measuring.instrument import empty_launch
-    from xebench.measuring.overhead import sample_overheads
+    from xebench.measuring.instrument import empty_launch, sample_overheads
     from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")

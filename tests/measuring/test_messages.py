@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from xebench.measuring import messages
-from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.messages import CaseOver, Message, Request, WorkerMessage
+from xebench.measuring.messages import CaseOver, CaseResult, Message, Request, Work, WorkerMessage
 from xebench.measuring.sampling.limits import Sampling
 from xebench.vocabulary import State, Status
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xebench.measuring import comparison
-from xebench.measuring.own_code import OwnCode
+from xebench.measuring.prepare import OwnCode
 from xebench.measuring.variant_run import VariantRun
 
 

@@ -111,6 +111,6 @@ def test_the_launcher_has_the_variables_of_the_variant(monkeypatch: pytest.Monke
     ],
 )
 def test_how_the_first_rank_ended_is_read_from_what_launchers_say(code: int, printed: str, status: int) -> None:
-    from xebench.measuring.ranks import status_of
+    from xebench.measuring.places import status_of
 
     assert status_of(code, printed) == status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.sample_flags import Rules
+from xebench.measuring.samples import Rules
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis import metrics
 from xebench.tables.analysis.metrics import EventTimes

@@ -42,8 +42,7 @@ class Log:
 
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
     from xebench.measuring.place import Calls, make
-    from xebench.measuring.sample_flags import Rules
-    from xebench.measuring.sample_taker import SampleTaker
+    from xebench.measuring.samples import Rules, SampleTaker
     from xebench.patterns.pattern import Variant
 
     anything: Any = log
@@ -101,11 +100,11 @@ def test_a_sample_that_cannot_be_trusted_has_a_row_and_no_value() -> None:
 
 
 def test_a_sample_in_which_the_process_was_stopped_does_not_count() -> None:
-    from xebench.measuring import running_clock
+    from xebench.measuring import run_clocks
 
     class Stopped(Log):
         def sample(self, variant: str, batch: int, flush: Any) -> Any:
-            running_clock._continued(18, None)
+            run_clocks._continued(18, None)
             return super().sample(variant, batch, flush)
 
     one, metrics = [kernel(0, 10, 17_000_000_010)], ("device", "span", "wall")
@@ -127,8 +126,7 @@ def test_a_cold_sample_faster_than_the_memory_is_no_cold_sample() -> None:
 
 
 def test_the_clock_of_another_process_may_have_another_zero() -> None:
-    from xebench.measuring.sample_flags import Rules
-    from xebench.measuring.sample_taker import SampleTaker
+    from xebench.measuring.samples import Rules, SampleTaker
     from xebench.patterns.pattern import Variant
 
     here, ranks = (Variant(name, "naive", print, {}, (), "", ranks=count) for name, count in (("v", 0), ("r", 2)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from xebench.measuring.spot_checks import PART, SpotChecks
+from xebench.measuring.samples import PART, SpotChecks
 
 
 class Clock:

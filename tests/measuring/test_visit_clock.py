@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.visit_clock import VisitClock
+from xebench.measuring.run_clocks import VisitClock
 from xebench.vocabulary import VisitPart
 
 

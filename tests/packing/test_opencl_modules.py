@@ -10,14 +10,14 @@ import pytest
 from optional import needs
 
 from xebench.dpex import kernel_api as kapi
-from xebench.dpex import opencl_kernel, packs, spirv_kernel
+from xebench.dpex import opencl_kernel, shipped, spirv_kernel
 from xebench.dpex.compiler import of_this_stack
 from xebench.dpex.foreign_kernel import foreign_digest
-from xebench.dpex.packs import shipped_spirv
+from xebench.dpex.shipped import shipped_spirv
 from xebench.dpex.signature import signature_of
 from xebench.isa.ocloc import NoCompiler
-from xebench.isa.packing import opencl_modules
-from xebench.isa.packing.opencl_modules import OCLOC, OpenCLModules
+from xebench.isa.packing import making
+from xebench.isa.packing.making import OCLOC, OpenCLModules
 from xebench.isa.packing.recorder import KernelRecorder
 from xebench.measuring.session.session import Session
 from xebench.system.kernel_pack import write_pack
@@ -55,7 +55,7 @@ def test_what_ocloc_does_not_take_is_one_line(tmp_path: Path) -> None:
 def test_without_ocloc_what_was_packed_is_kept_and_the_rest_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opencl_modules, "find_compiler", no_compiler)
+    monkeypatch.setattr(making, "find_compiler", no_compiler)
     kept, new = opencl_kernel(TEXT, build_options="-DFACTOR=2"), opencl_kernel(TEXT, build_options="-DFACTOR=3")
     recorder = KernelRecorder(of_this_stack, lambda kernel: b"module")
     arguments = (dpt.zeros(8, dtype="f4"), np.float32(1))
@@ -78,5 +78,5 @@ def test_a_pack_has_it_for_level_zero(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (packed.kernel, packed.key, packed.signature) == expected
     pack = tmp_path / "own.zip"
     write_pack(pack, {}, [(packed, module, b"")])
-    monkeypatch.setattr(packs, "OWN_PACK", pack)
+    monkeypatch.setattr(shipped, "OWN_PACK", pack)
     assert shipped_spirv(add, "level_zero") == b"module"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.dpex.toolchain import this_compiler
+from xebench.dpex.spirv_cache import this_compiler
 from xebench.tables import load_run
 
 pytestmark = pytest.mark.device

@@ -17,7 +17,7 @@ from tools.pages.coverage import (
     patterns_by_entry,
 )
 from xebench.cli.main import commands
-from xebench.patterns.catalogue import entries
+from xebench.patterns.declaration import entries
 from xebench.patterns.registry import discover
 from xebench.system.runtime.machine import Machine
 from xebench.tables import schema

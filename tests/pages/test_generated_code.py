@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tools.pages import generated_code
 from tools.pages.generated_code_data import KEPT, merged
 from xebench.patterns.registry import discover
-from xebench.report.page import shipped_code
+from xebench.report.page import code
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,7 +91,7 @@ def test_a_compiler_replaces_its_own_earlier_result() -> None:
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_kept_rows_are_of_the_suite_and_of_both_generations(number: int) -> None:
-    kept = shipped_code.read()
+    kept = code.read()
     assert [generated_code.name(each) for each in kept] == ["IGC 1", "IGC 2"]
     known = {(info.name, variant.name) for info in discover() for variant in info.variants}
     found = {(each["pattern"], each["variant"]) for each in kept[number]["rows"]}

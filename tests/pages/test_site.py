@@ -11,7 +11,7 @@ import yaml
 import xebench
 from tools.pages import site, site_links
 from xebench.patterns.registry import discover
-from xebench.report.page import shipped_code
+from xebench.report.page import code
 
 ROOT = Path(__file__).parents[2]
 INFOS = discover()
@@ -60,7 +60,7 @@ def test_what_is_wrong_with_a_built_site_is_found(tmp_path: Path) -> None:
 
 def test_a_lesson_has_what_it_teaches_claims_code_and_what_compilers_made_of_it() -> None:
     info = next(info for info in INFOS if info.name == "tiled_matmul")
-    page = site.lesson(info, [], [], shipped_code.read())
+    page = site.lesson(info, [], [], code.read())
     assert page.startswith("# tiled_matmul\n\n*Intel Advisor / Run a GPU Roofline Analysis*\n")
     assert Path(info.source).read_text(encoding="utf-8").rstrip() in page
     for variant in info.variants:

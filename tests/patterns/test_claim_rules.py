@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xebench import Claim
-from xebench.patterns.claim_rules import contradiction
+from xebench.patterns.conditions import contradiction
 
 
 @pytest.mark.parametrize(

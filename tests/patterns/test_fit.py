@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.patterns.fit import Room, fit, fitted, is_fit
+from xebench.patterns.problem import Room, fit, fitted, is_fit
 
 
 def test_without_a_device_it_is_the_least() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.fit import Room, fit
 from xebench.patterns.plan import build_plan, parse_override
+from xebench.patterns.problem import Room, fit
 from xebench.tables.analysis.claim import Claim
 
 

@@ -12,7 +12,7 @@ import pytest
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import reading_worker
 from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
-from xebench.system.children import ask as children
+from xebench.system.children import process
 from xebench.tables.analysis.claim import Claim
 
 FILE = """
@@ -49,10 +49,10 @@ def file(tmp_path: Path) -> Path:
 
 
 def forbid_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object, **options: object) -> children.ChildReply:
+    def refuse(*arguments: object, **options: object) -> process.ChildReply:
         raise AssertionError("what is known needs no child process")
 
-    monkeypatch.setattr(children, "ask", refuse)
+    monkeypatch.setattr(process, "ask", refuse)
 
 
 def test_a_file_is_read_with_the_real_packages_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

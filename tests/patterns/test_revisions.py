@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import PatternError, XebenchError
-from xebench.patterns import revisions
+from xebench.patterns import two_versions
 
 FILE = "from xebench import Pattern\nNUMBER = {}\npattern = Pattern('p')\n"
 
@@ -43,12 +43,12 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def texts(version: revisions.Version) -> list[str]:
+def texts(version: two_versions.Version) -> list[str]:
     return [path.read_text().splitlines()[1] for path in version.files]
 
 
 def test_a_file_at_two_revisions(repository: Path) -> None:
-    before, after = revisions.at_revisions("one", "two", [repository / "bench/a.py"])
+    before, after = two_versions.at_revisions("one", "two", [repository / "bench/a.py"])
     assert (texts(before), texts(after)) == (["NUMBER = 0"], ["NUMBER = 1"])
     assert before.name.startswith("one (") and len(before.name) == len("one ()") + 12
     assert before.files[0].with_name("helper.py").is_file(), "what a file imports is of the same revision"
@@ -56,26 +56,26 @@ def test_a_file_at_two_revisions(repository: Path) -> None:
 
 
 def test_a_revision_against_the_working_tree(repository: Path) -> None:
-    before, after = revisions.at_revisions("two", ".", [repository / "bench/a.py"])
+    before, after = two_versions.at_revisions("two", ".", [repository / "bench/a.py"])
     assert (texts(before), texts(after), after.name) == (["NUMBER = 1"], ["NUMBER = 2"], "the working tree")
 
 
 def test_a_folder_has_the_files_that_declare_patterns(repository: Path) -> None:
-    before, after = revisions.at_revisions("one", "two", [repository / "bench"])
+    before, after = two_versions.at_revisions("one", "two", [repository / "bench"])
     assert [len(version.files) for version in (before, after)] == [1, 2]
 
 
 def test_a_path_that_one_revision_lacks_is_of_the_other(repository: Path) -> None:
-    before, after = revisions.at_revisions("one", "two", [repository / "bench/b.py"])
+    before, after = two_versions.at_revisions("one", "two", [repository / "bench/b.py"])
     assert (before.files, texts(after)) == ((), ["NUMBER = 'b'"])
 
 
 def test_a_path_from_within_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "bench")
-    before, _ = revisions.at_revisions("one", "two", [Path("a.py")])
+    before, _ = two_versions.at_revisions("one", "two", [Path("a.py")])
     assert texts(before) == ["NUMBER = 0"]
     monkeypatch.chdir(repository)
-    before, _ = revisions.at_revisions("one", "two", [Path()])
+    before, _ = two_versions.at_revisions("one", "two", [Path()])
     assert texts(before) == ["NUMBER = 0"]
 
 
@@ -90,24 +90,24 @@ def test_a_path_from_within_the_repository(repository: Path, monkeypatch: pytest
 )
 def test_what_cannot_be_is_one_line(old: str, path: str, words: str, repository: Path) -> None:
     with pytest.raises(XebenchError, match=words.replace("(", r"\(")) as error:
-        revisions.at_revisions(old, "two", [repository.parent / path])
+        two_versions.at_revisions(old, "two", [repository.parent / path])
     assert "\n" not in str(error.value)
 
 
 def test_a_path_outside_is_refused(repository: Path) -> None:
     paths = [repository / "bench/a.py", repository.parent / "elsewhere.py"]
     with pytest.raises(PatternError, match="elsewhere.py is outside of the repository"):
-        revisions.at_revisions("one", "two", paths)
+        two_versions.at_revisions("one", "two", paths)
 
 
 def test_without_git_it_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(XebenchError, match="there is no git here: install it, or give two files or folders"):
-        revisions.at_revisions("one", "two", [repository / "bench/a.py"])
+        two_versions.at_revisions("one", "two", [repository / "bench/a.py"])
 
 
 def test_two_folders(repository: Path) -> None:
-    before, after = revisions.at_paths(repository / "bench/a.py", repository / "bench")
+    before, after = two_versions.at_paths(repository / "bench/a.py", repository / "bench")
     assert [path.name for path in before.files] == ["a.py"] and before.name.endswith("bench/a.py")
     assert [path.name for path in after.files] == ["a.py", "b.py"]
 
@@ -115,6 +115,6 @@ def test_two_folders(repository: Path) -> None:
 def test_a_folder_without_patterns_and_a_path_that_is_not_there(repository: Path) -> None:
     (repository / "empty").mkdir()
     with pytest.raises(PatternError, match="no file in the folder .*empty declares a pattern"):
-        revisions.at_paths(repository / "empty", repository / "bench")
+        two_versions.at_paths(repository / "empty", repository / "bench")
     with pytest.raises(PatternError, match="no pattern file at .*lacking.py"):
-        revisions.at_paths(repository / "lacking.py", repository / "bench")
+        two_versions.at_paths(repository / "lacking.py", repository / "bench")

@@ -15,8 +15,8 @@ import pytest
 import stored
 
 from xebench.patterns.declaration import PatternInfo
-from xebench.patterns.fit import CACHES, Room, fit, fitted, is_fit
 from xebench.patterns.plan import build_plan
+from xebench.patterns.problem import CACHES, Room, fit, fitted, is_fit
 from xebench.patterns.registry import BENCHMARKS, discover
 from xebench.tables import load_run
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.report.charts import curve, distribution, forest, roofline, samples, timeline
+from xebench.report.charts import distribution, roofline, samples, speedups, timeline
 from xebench.report.charts.distribution import VariantSamples
-from xebench.report.charts.forest import Estimate
 from xebench.report.charts.roofline import Placed, RoofLines
-from xebench.report.charts.scale import Scale, around
-from xebench.report.charts.svg import WIDTH, tag
+from xebench.report.charts.speedups import Estimate
+from xebench.report.charts.svg import WIDTH, Scale, around, tag
 from xebench.report.charts.timeline import Box, Lane
 
 HOSTILE = "<script>alert(1)</script>"
@@ -62,8 +61,8 @@ def test_whatever_is_written_into_a_chart_is_text() -> None:
     sampled = VariantSamples(HOSTILE, np.array([1.0, 2.0]), np.zeros(2))
     box = Box(HOSTILE, HOSTILE, 0.0, 1.0)
     for chart in (
-        forest.row(Estimate(2.0, 1.9, 2.1, None, "holds", HOSTILE), Scale(0.5, 4, 0, 9, logarithmic=True)),
-        curve.draw([curve.ChartLine(HOSTILE, [curve.Point(1, 2)])], HOSTILE, HOSTILE),
+        speedups.row(Estimate(2.0, 1.9, 2.1, None, "holds", HOSTILE), Scale(0.5, 4, 0, 9, logarithmic=True)),
+        speedups.draw([speedups.ChartLine(HOSTILE, [speedups.Point(1, 2)])], HOSTILE, HOSTILE),
         distribution.draw([sampled]),
         samples.draw([sampled]),
         timeline.draw(HOSTILE, [Lane(HOSTILE, [box])], 1.0),
@@ -78,23 +77,23 @@ def test_whatever_is_written_into_a_chart_is_text() -> None:
     [((2.0, 1.9, 2.1), 0, 1), ((60.0, 50.0, 70.0), 1, 1), ((0.01, 0.009, 0.011), 1, 0), ((100.0, 1.0, 110.0), 1, 0)],
 )
 def test_what_is_beyond_the_axis_has_an_arrow(ends: tuple[float, float, float], arrows: int, shapes: int) -> None:
-    root = drawn(forest.row(Estimate(*ends, None, "holds", "v"), Scale(0.25, 64, 6, 226, logarithmic=True)))
+    root = drawn(speedups.row(Estimate(*ends, None, "holds", "v"), Scale(0.25, 64, 6, 226, logarithmic=True)))
     assert (len(classes(root, "beyond")), len(classes(root, "dot"))) == (arrows, shapes)
 
 
 def test_a_speedup_is_said_with_its_interval_and_the_guides_figure() -> None:
-    scale = forest.axis_of([estimate := Estimate(2.0, 1.9, 2.1, 2.9, "inverts", "cached")])
-    root = drawn(forest.row(estimate, scale))
+    scale = speedups.axis_of([estimate := Estimate(2.0, 1.9, 2.1, 2.9, "inverts", "cached")])
+    root = drawn(speedups.row(estimate, scale))
     assert root.get("aria-label") == ("cached 2 times as fast, 95 % interval 1.9 to 2.1, the guide prints 2.9: inverts")
     assert len(classes(root, "guide")) == 1
     alone = Estimate(2.0, None, None, None, "undecided", "cached")
-    root = drawn(forest.row(alone, scale))
+    root = drawn(speedups.row(alone, scale))
     assert "interval not known" in (root.get("aria-label") or "") and len(classes(root, "hollow")) == 1
 
 
 def test_a_curve_goes_through_its_points() -> None:
-    points = [curve.Point(x, y, 0.9 * y, 1.1 * y) for x, y in ((1, 1.0), (2, 2.0), (32, 3.0))]
-    root = drawn(curve.draw([curve.ChartLine("padded", points)], "stride", "speed-up", is_ratio=True))
+    points = [speedups.Point(x, y, 0.9 * y, 1.1 * y) for x, y in ((1, 1.0), (2, 2.0), (32, 3.0))]
+    root = drawn(speedups.draw([speedups.ChartLine("padded", points)], "stride", "speed-up", is_ratio=True))
     (line,) = classes(root, "curve")
     corners = [tuple(map(float, corner.split(","))) for corner in (line.get("points") or "").split()]
     assert [x for x, _ in corners] == sorted(x for x, _ in corners)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.report import claim_text, patterns_text
+from xebench.report import patterns_text
 from xebench.tables.analysis.claim import Claim, Figure
 
 CLAIMS = (
@@ -19,7 +19,7 @@ CLAIMS = (
 
 
 def test_claims_are_told_with_who_makes_them() -> None:
-    assert [f"{claim_text.describe_claim(claim)} [{claim_text.claim_source(claim)}]" for claim in CLAIMS] == [
+    assert [f"{patterns_text.describe_claim(claim)} [{patterns_text.claim_source(claim)}]" for claim in CLAIMS] == [
         "faster than one by at least 1.5 times where work=1, for GPUs [G 4530: 2.9 on Max 1550]",
         "same as two within 10% where n=4|8 [G 4533 (implied)]",
         "must end as error with 'too large' [ours]",

@@ -4,7 +4,7 @@ import json
 
 from xebench.report import heat_map_text
 from xebench.system.gpu_model.gpus import find_gpu
-from xebench.system.gpu_model.occupancy_search import heat_map
+from xebench.system.gpu_model.occupancy import heat_map
 
 PVC = find_gpu("pvc")
 

@@ -16,7 +16,7 @@ from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.formats.html import render
 from xebench.report.result_rows import sorted_pairs
-from xebench.report.run_advice import gains
+from xebench.report.run_summary import gains
 from xebench.tables import Run, load_run
 from xebench.tables.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from xebench.report.formats import markdown
-from xebench.report.markdown_table import escape, table
+from xebench.report.table_forms import escape, table
 from xebench.tables import Run
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")

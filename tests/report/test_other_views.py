@@ -9,7 +9,7 @@ from xebench.measuring.doctor.examination import Report
 from xebench.patterns.registry import discover
 from xebench.report import devices_text, patterns_text
 from xebench.report import doctor_text as doctor_view
-from xebench.system.runtime.findings import Finding
+from xebench.system.runtime.packages import Finding
 
 
 def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:

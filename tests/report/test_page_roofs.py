@@ -8,7 +8,7 @@ import re
 import pytest
 from changed_run import changed
 
-from xebench.report.page.roofs import charts, under_roofs
+from xebench.report.page.figures import charts, under_roofs
 from xebench.tables import Run
 
 

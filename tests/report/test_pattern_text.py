@@ -14,12 +14,12 @@ import stored
 from changed_run import changed
 from click.testing import CliRunner
 
-from xebench.cli.show_command import show
+from xebench.cli.report_commands import show_pattern
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.report.pattern_text import as_json, as_text, is_of_older_program
 from xebench.tables import Run
-from xebench.tables.stored import newest_of_each_device
+from xebench.tables.run import newest_of_each_device
 
 SOURCE = """
 pattern = Pattern("p")
@@ -77,7 +77,7 @@ def test_a_variant_that_other_code_makes_is_named(info: PatternInfo) -> None:
     ],
 )
 def test_a_wrong_name_ends_in_a_line(arguments: list[str], told: str) -> None:
-    error = CliRunner().invoke(show, arguments, standalone_mode=False).exception
+    error = CliRunner().invoke(show_pattern, arguments, standalone_mode=False).exception
     assert isinstance(error, PatternError) and told in str(error)
 
 

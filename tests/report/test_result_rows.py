@@ -11,7 +11,7 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.formats import render
-from xebench.report.page.roofs import under_roofs
+from xebench.report.page.figures import under_roofs
 from xebench.report.result_rows import ResultRow, device_line, result_rows
 from xebench.tables import Run
 

@@ -12,8 +12,7 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.result_rows import sorted_pairs
-from xebench.report.run_advice import gain, gains
-from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, next_steps, visits_line
+from xebench.report.run_summary import NBSP, answer_sentence, gain, gains, headline, highlights, next_steps, visits_line
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.report.speedup_bar import axis, bar, cells_for
+from xebench.report.console import axis, bar, cells_for
 
 CELLS = 17  # two for each doubling
 

@@ -46,7 +46,7 @@ ONE_OF_EACH_GROUP = (
 def test_a_quick_look_at_every_group() -> None:
     from xebench.measuring.roofline.results import ProbeResult
     from xebench.system import runtime
-    from xebench.system.children.ask import ask
+    from xebench.system.children.process import ask
     from xebench.system.children.programs import Program
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
@@ -108,8 +108,7 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
 
 
 def test_copies_between_parts_of_a_device() -> None:
-    from xebench.measuring.roofline.bench import Bench
-    from xebench.measuring.roofline.in_process import measure_probes
+    from xebench.measuring.roofline.bench import Bench, measure_probes
     from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")
@@ -125,8 +124,7 @@ def test_copies_between_parts_of_a_device() -> None:
 
 
 def test_a_quick_look_leaves_parts_of_a_device_alone() -> None:
-    from xebench.measuring.roofline.bench import Bench
-    from xebench.measuring.roofline.in_process import measure_probes
+    from xebench.measuring.roofline.bench import Bench, measure_probes
     from xebench.measuring.session.session import Session
 
     (result,) = measure_probes(Bench(Session.on("cpu"), QUICK), ["device_to_peer"])

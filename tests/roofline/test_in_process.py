@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from xebench.errors import TooLarge, Unsupported
+from xebench.measuring.roofline.bench import measure_groups, result_of
 from xebench.measuring.roofline.catalogue import find_probe
-from xebench.measuring.roofline.in_process import measure_groups, result_of
 from xebench.measuring.roofline.search import Measurement, NoForm, Undetermined, WrongResult
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from xebench.measuring.roofline.measure import Store
 from xebench.measuring.roofline.results import Roofline
-from xebench.measuring.roofline.store import Store
 from xebench.system.runtime import DeviceInfo
 
 

@@ -24,7 +24,7 @@ from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
 from xebench.tables import Run, load_run
-from xebench.tables.analysis import metrics, times, timestamps
+from xebench.tables.analysis import metrics, summaries
 from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
@@ -207,7 +207,7 @@ def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -
 
 def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
     event = metrics.EventTimes(100, 110, 200)
-    flags = timestamps.flags([event], host_ns=-50, resolution_ns=1)
+    flags = metrics.flags([event], host_ns=-50, resolution_ns=1)
     assert flags == (Flag.OUTSIDE_HOST,)
     assert not any(is_valid(flags, metric) for metric in ("device", "span", "wall"))
 
@@ -425,7 +425,7 @@ def assert_counted(run: Run, instances: set[int]) -> None:
     counted = hot["instance"].isin(instances)
     assert set(hot["instance"]) == instances | {1}
     assert (hot["checked"] == counted).all()
-    assert (times.counting_samples(hot) == counted).all()
+    assert (summaries.counting_samples(hot) == counted).all()
 
 
 # a kernel that is long enough for the timer, so that nothing is batched

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
-from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.messages import (
     CaseOver,
+    CaseResult,
     Done,
     Failed,
     MeasureFamily,
@@ -22,6 +22,8 @@ from xebench.measuring.messages import (
     TableRows,
     VariantChecked,
     VisitSeconds,
+    Work,
+    fixed_columns,
 )
 from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
@@ -29,7 +31,7 @@ from xebench.patterns.plan import Family
 from xebench.patterns.registry import builtin_files
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
-from xebench.runner.stop_signals import Stopped
+from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
 from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.tables.analysis.claim import Claim, from_json

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.messages import CaseResult, fixed_columns
 from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress
-from xebench.runner.preliminary import MARGIN, pairs_so_far
+from xebench.runner.visiting import MARGIN, pairs_so_far
 from xebench.tables.analysis.claim import Claim
 from xebench.tables.analysis.moderation import Prior
 from xebench.vocabulary import Status

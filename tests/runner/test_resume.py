@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 
 from xebench.errors import RunFolderError, XebenchError
-from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.messages import CaseResult, fixed_columns
 from xebench.measuring.sampling.limits import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner import resume
-from xebench.runner.recipe import Recipe
+from xebench.runner.run_options import Recipe
 from xebench.tables import Run, RunWriter, load_run, schema
 from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult, Status, StopReason

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from xebench.runner.run_end import LAST_S, REPORT_PART, EndTrials
+from xebench.runner.run import LAST_S, REPORT_PART, EndTrials
 
 
 class Writer:

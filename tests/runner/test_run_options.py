@@ -10,8 +10,7 @@ import pytest
 
 from xebench.errors import XebenchError
 from xebench.measuring.sampling.limits import Sampling
-from xebench.runner.recipe import Recipe
-from xebench.runner.run_options import Options
+from xebench.runner.run_options import Options, Recipe
 
 
 def sampling(preset: str = "default", **asked: Any) -> Sampling:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from signals_kit import signals_heeded
 
-from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals, exit_code
+from xebench.runner.resource_limits import Stopped, StoppedEarly, StopSignals, exit_code
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.system.runtime import stack
-from xebench.system.runtime.stack import Stack
+from xebench.system.runtime import packages
+from xebench.system.runtime.packages import Stack
 
 
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment that is to have the pinned stack, whatever it has."""
-    monkeypatch.setattr(stack, "stack", lambda: Stack.PINNED)
+    monkeypatch.setattr(packages, "stack", lambda: Stack.PINNED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xebench.system.runtime.cpu_caches import cache_bytes_by_level, last_level_cache_bytes
+from xebench.system.runtime.machine import cache_bytes_by_level, last_level_cache_bytes
 
 
 def add(root: Path, cpu: int, index: int, level: int, kind: str, size: str, cores: str) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import gpu_nodes, libraries, loading, packages
-from xebench.system.runtime.findings import Finding
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime import drivers, libraries, loading, packages
+from xebench.system.runtime.packages import Finding, is_current
 
 PACKAGES = "dpctl, dpnp" if is_current() else "dpctl, dpnp, numba_dpex"
 CLEAN = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin"}
@@ -33,7 +32,7 @@ def sound(pinned: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", lambda: [Finding("packages", "ok", "dpctl", "0.17.0")])
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(gpu_nodes, "nodes", list)
+    monkeypatch.setattr(drivers, "nodes", list)
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
 
 
@@ -94,7 +93,7 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     assert "libintelocl.so is missing (package intel-opencl-rt)" in refusal()
-    monkeypatch.setattr(gpu_nodes, "nodes", lambda: [Path("/dev/dri/renderD128")])
+    monkeypatch.setattr(drivers, "nodes", lambda: [Path("/dev/dri/renderD128")])
     loading.check_environment()
     assert loading.cpu_driver_finding().status == "warning"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.system.runtime import packages, pins
-from xebench.system.runtime.findings import Finding
+from xebench.system.runtime import packages
+from xebench.system.runtime.packages import Finding
 
 PINS = {
     "numba-dpex": "0.23.0",
@@ -39,7 +39,7 @@ def test_a_set_that_cannot_work_is_an_error_with_its_command(package: str, versi
     assert finding.status == "error"
     assert version in finding.detail
     assert PINS[name] in finding.detail
-    assert finding.next_step == pins.mend_command([name])
+    assert finding.next_step == packages.mend_command([name])
     assert "\n" not in finding.as_line()
 
 

@@ -12,36 +12,36 @@ from pathlib import Path
 
 import pytest
 
-from xebench.system.runtime import libraries, loading, packages, pins, stack
-from xebench.system.runtime.stack import Stack
+from xebench.system.runtime import libraries, loading, packages
+from xebench.system.runtime.packages import Stack
 
 
 @pytest.fixture
 def current(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An environment without numba-dpex, whose dpctl is of today."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(stack, "_dpctl_version", lambda: "0.22.1")
-    monkeypatch.setattr(pins, "in_conda", lambda: False)
-    stack.stack.cache_clear()
+    monkeypatch.setattr(packages, "_dpctl_version", lambda: "0.22.1")
+    monkeypatch.setattr(packages, "in_conda", lambda: False)
+    packages.stack.cache_clear()
     yield
-    stack.stack.cache_clear()
+    packages.stack.cache_clear()
 
 
 @pytest.mark.numba_dpex
 def test_where_numba_dpex_is_the_stack_is_pinned() -> None:
-    assert stack.stack() is Stack.PINNED
-    assert not stack.is_current()
+    assert packages.stack() is Stack.PINNED
+    assert not packages.is_current()
 
 
 @pytest.mark.usefixtures("current")
 def test_without_numba_dpex_it_is_current() -> None:
-    assert stack.stack() is Stack.CURRENT
+    assert packages.stack() is Stack.CURRENT
 
 
 @pytest.mark.usefixtures("current")
 def test_a_pinned_set_that_lost_numba_dpex_is_a_broken_pinned_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stack, "_dpctl_version", lambda: "0.17.0")
-    assert stack.stack() is Stack.PINNED
+    monkeypatch.setattr(packages, "_dpctl_version", lambda: "0.17.0")
+    assert packages.stack() is Stack.PINNED
 
 
 @pytest.mark.usefixtures("current")

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xebench.measuring.sampling.instances import Instances
 from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.sampling.stopping import NEXT_INSTANCE
+from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import StopReason
 

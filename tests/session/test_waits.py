@@ -57,7 +57,7 @@ def queues(session: Any, kind: str) -> Any:
 @pytest.mark.parametrize("kind", ["in order", "out of order", "sub-devices"])
 def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str, how: str) -> None:
     from xebench import kernel_api as kapi
-    from xebench.system.runtime.stack import is_current
+    from xebench.system.runtime.packages import is_current
 
     store_late, copy_each = kernels
     first, second = queues(session, kind)
@@ -87,7 +87,7 @@ def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str
 
 
 def test_only_another_queues_events_cost_a_copy() -> None:
-    from xebench.measuring.session.waits import Waits
+    from xebench.measuring.session.several_devices import Waits
 
     class Event:
         def __init__(self, queue: Any) -> None:

@@ -21,7 +21,7 @@ from pyarrow import parquet
 from xebench.errors import RunFolderError
 from xebench.report import formats
 from xebench.tables import load_run, packed_run, schema
-from xebench.tables.anonymous import anonymous
+from xebench.tables.packed_run import anonymous
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FINISHED, KILLED, OLDER = FIXTURES / "schema-6", FIXTURES / "schema-6-killed", FIXTURES / "schema-5"

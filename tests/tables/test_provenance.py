@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.system.runtime.stack import stack
+from xebench.system.runtime.packages import stack
 from xebench.tables import provenance
 from xebench.vocabulary import GENERATOR
 

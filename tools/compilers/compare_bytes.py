@@ -64,9 +64,9 @@ def main() -> None:
 
 def versions() -> dict[str, str]:
     """Of what made the modules, and of the driver."""
-    from xebench.dpex.toolchain import compiler_versions
+    from xebench.dpex.spirv_cache import compiler_versions
     from xebench.system.kernel_pack import OWN_PACK, Pack
-    from xebench.system.runtime.pins import installed_version
+    from xebench.system.runtime.packages import installed_version
 
     made = {f"shipped {name}": version for name, version in Pack.open(OWN_PACK).index.versions.items()}
     return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}
@@ -107,7 +107,7 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.dpex.identity import UnknownIdentity, shipped_key
     from xebench.dpex.kernel_store import KernelStore
     from xebench.dpex.signature import signature_of
-    from xebench.isa.packing.pattern_kernels import CompilingSession, collect_preset
+    from xebench.isa.packing.making import CompilingSession, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.reading import read
     from xebench.patterns.registry import builtin_files
@@ -144,7 +144,7 @@ def compare_kernel(
 ) -> None:
     """Run both modules of a kernel on the same bytes."""
     from xebench.dpex import PreparedLaunch, build
-    from xebench.dpex.compile_here import compile_here
+    from xebench.dpex.compiler import compile_here
     from xebench.dpex.dpex_errors import DpexError, NotShipped
     from xebench.dpex.shipped import find_shipped
     from xebench.dpex.signature import as_usm_array

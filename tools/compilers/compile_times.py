@@ -60,16 +60,16 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.system import runtime
 
     runtime.load()
-    from xebench.dpex import SpirvCache, compiler, direct_calls, packs
+    from xebench.dpex import SpirvCache, compiler, direct_calls, shipped
     from xebench.dpex.identity import shipped_key
-    from xebench.dpex.toolchain import this_compiler
-    from xebench.isa.packing.pattern_kernels import CompilingSession, CompilingStore, collect_preset
+    from xebench.dpex.spirv_cache import this_compiler
+    from xebench.isa.packing.making import CompilingSession, CompilingStore, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.reading import read
     from xebench.patterns.registry import builtin_files
     from xebench.vocabulary import DeviceClass
 
-    packs.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]
+    shipped.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]
     cache = SpirvCache(folder)
     ms: dict[str, float] = {}
 

@@ -18,8 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.isa.compilation import Compiled, Source, Target
-from xebench.isa.compile_cache import CompileCache
+from xebench.isa.compilation import CompileCache, Compiled, Source, Target
 from xebench.isa.kernel_code import compile_all, read_code
 from xebench.isa.ocloc import find_compiler
 from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel

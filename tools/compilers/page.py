@@ -20,7 +20,7 @@ import click
 from tools.pages.marked import renewed
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs/compiler.md"

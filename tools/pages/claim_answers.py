@@ -16,7 +16,7 @@ from xebench.tables import Run, load_run
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying, columns, to_json
 from xebench.tables.analysis.pairs import pairs
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.vocabulary import STATES_ASKED, DeviceClass
 
 #: Folder of the reference runs.

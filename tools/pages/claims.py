@@ -21,9 +21,9 @@ from tools.pages import generated_code
 from tools.pages.claim_answers import Found, Said, all_said, answers, class_of, is_asked, reference_runs, varying
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.report import claim_text, units
-from xebench.report.markdown_table import table
-from xebench.report.page import shipped_code
+from xebench.report import patterns_text, units
+from xebench.report.page import code
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
@@ -117,7 +117,7 @@ def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
             older=OLDER,
             summary=_summary(answered),
             chapters={chapter: _chapter(answered, of_chapter, chapter) for chapter in chapters},
-            code=_code(all_said(answered.infos), shipped_code.read()),
+            code=_code(all_said(answered.infos), code.read()),
             defects=table(("where", "what is wrong", "what is done here"), map(_defect, defects)),
         ).rstrip("\n")
         + "\n"
@@ -154,8 +154,8 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
 def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
     """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
     claim, figure = said.claim, said.claim.figure
-    printed = claim_text.format_figure(figure) if figure else ""
-    what = f"`{said.variant}` {claim_text.describe_claim(claim)}"
+    printed = patterns_text.format_figure(figure) if figure else ""
+    what = f"`{said.variant}` {patterns_text.describe_claim(claim)}"
     return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
 
 

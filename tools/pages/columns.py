@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 from xebench.tables import SCHEMA_VERSION, TABLES
 from xebench.tables.schema import DERIVED, MEASURED

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xebench.patterns.catalogue import Entry, covered_entries, entries
-from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.declaration import Entry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
 PATTERN: Final = "pattern"

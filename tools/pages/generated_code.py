@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from xebench.cli.output import run_program
-from xebench.report.markdown_table import table
-from xebench.report.page.shipped_code import read
+from xebench.report.page.code import read
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
 Row = Mapping[str, Any]

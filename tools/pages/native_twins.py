@@ -20,7 +20,7 @@ from tools.pages.claim_answers import RESULTS
 from tools.pages.claims import data
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
 #: Compiler and GPU of each column.

@@ -16,7 +16,7 @@ from tools.studies.noise.rules import OURS, OURS_FINE, PRECISIONS, PYPERF, PYTES
 from tools.studies.noise.study_folder import read_data
 from tools.studies.noise.tallies import Share, coverage, scores, seconds
 from xebench.cli.output import run_program
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 
 BEGIN: Final = "<!-- noise study: made by python -m tools.pages.noise -->"
 END: Final = "<!-- end of noise study -->"

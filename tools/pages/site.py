@@ -19,8 +19,8 @@ from tools.pages.claim_answers import RESULTS
 from tools.pages.claims import Answered, told
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
-from xebench.report.markdown_table import table
-from xebench.report.page import shipped_code
+from xebench.report.page import code
+from xebench.report.table_forms import table
 
 ROOT: Final = RESULTS.parent
 
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
     """Markdown of every generated page, by its place in the site."""
     infos = discover()
     answered = Answered(infos, atlas.stored_runs() if RESULTS.is_dir() else {}, {})
-    compilers = shipped_code.read()
+    compilers = code.read()
     rows = {name: [*own] for name, own in groupby(atlas.rows(answered), key=lambda row: row.info.name)}
     devices = [*atlas.by_device(answered.runs)]
     made = {lesson_page(info): lesson(info, rows.get(info.name, []), devices, compilers) for info in infos}

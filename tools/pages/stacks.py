@@ -18,10 +18,10 @@ import pandas as pd
 from tools.pages.marked import renewed
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.units import duration
 from xebench.tables import Run, load_run
-from xebench.tables.analysis.rows import rows
+from xebench.tables.analysis.points import rows
 from xebench.vocabulary import ANSWERED, Answer, State
 
 TIMES: Final = "results/studies/stacks.md"

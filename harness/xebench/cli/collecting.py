@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from xebench.isa.collect import Collected
     from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
-    from xebench.system.gpu_model.gpu_parameters import GpuParameters
+    from xebench.system.gpu_model.gpus import GpuParameters
 
 
 #: Where there is no terminal.
@@ -47,8 +47,7 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
     """The GPUs, none twice: known facts of names, aliases, products and files; other names as ocloc may have them."""
-    from xebench.system.gpu_model.gpu_parameters import GpuError
-    from xebench.system.gpu_model.gpus import find_gpu
+    from xebench.system.gpu_model.gpus import GpuError, find_gpu
 
     found: dict[str, str | GpuParameters] = {}
     for name in split_words(value):

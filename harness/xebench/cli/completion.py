@@ -1,10 +1,17 @@
-"""Completions of a shell for arguments and options. The command, not this module, refuses words that are wrong."""
+"""What a shell offers for arguments and options, and the command ``xebench completion``.
+
+A word that was typed wrong is the command's to refuse.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 import click
+from click.shell_completion import get_completion_class
+
+from xebench.cli.output import show
+from xebench.errors import XebenchError
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -49,3 +56,19 @@ def words(*known: str) -> Completer:
 
 def _beginning(incomplete: str, known: Iterable[str]) -> list[str]:
     return [word for word in known if word.startswith(incomplete)]
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that lets a SHELL complete commands, options, patterns, presets and GPUs."""
+    completer = get_completion_class(shell)
+    assert completer is not None  # click has all of SHELLS
+    try:
+        show(completer(context.find_root().command, {}, "xebench", "_XEBENCH_COMPLETE").source())
+    except RuntimeError as error:  # a bash that is too old
+        raise XebenchError(str(error)) from None

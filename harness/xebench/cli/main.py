@@ -1,4 +1,4 @@
-"""The command ``xebench``: its commands, one module each.
+"""The command ``xebench``: its commands, a module for those of one theme.
 
 A module is imported when its command is asked for, and rooms when it runs, so that ``--help`` and ``list`` stay
 instant.
@@ -14,27 +14,27 @@ from xebench import __version__
 from xebench.cli.output import run_program
 from xebench.errors import suggestion
 
-#: The function of each command, in the module of that name.
-_FUNCTIONS = {
-    "ab": "ab",
-    "build": "build",
-    "compare": "compare",
-    "completion": "completion",
-    "devices": "devices",
-    "doctor": "doctor",
-    "isa": "isa",
-    "kernels": "kernels",
-    "list": "list_patterns",
-    "occupancy": "occupancy",
-    "pack": "pack",
-    "pack-run": "pack_run",
-    "project": "project",
-    "report": "report",
-    "roofline": "roofline",
-    "run": "run",
-    "setup": "setup",
-    "show": "show",
-    "trace": "trace",
+#: The module of each command, and the command's function in it.
+_PLACES = {
+    "ab": "compare_commands.ab",
+    "build": "kernel_commands.build",
+    "compare": "compare_commands.compare",
+    "completion": "completion.completion",
+    "devices": "machine_commands.devices",
+    "doctor": "machine_commands.doctor",
+    "isa": "gpu_commands.isa",
+    "kernels": "kernel_commands.kernels",
+    "list": "list_command.list_patterns",
+    "occupancy": "gpu_commands.occupancy",
+    "pack": "kernel_commands.pack",
+    "pack-run": "report_commands.pack_run",
+    "project": "gpu_commands.project",
+    "report": "report_commands.report",
+    "roofline": "machine_commands.roofline",
+    "run": "run_command.run",
+    "setup": "machine_commands.setup",
+    "show": "report_commands.show_pattern",
+    "trace": "report_commands.trace",
 }
 
 
@@ -42,21 +42,20 @@ class _Commands(click.Group):
     """Commands whose modules are imported at their first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_FUNCTIONS]
+        return [*_PLACES]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _FUNCTIONS:
+        if cmd_name not in _PLACES:
             return None
-        command: click.Command = getattr(
-            import_module(f"xebench.cli.{cmd_name.replace('-', '_')}_command"), _FUNCTIONS[cmd_name]
-        )
+        module, _, function = _PLACES[cmd_name].partition(".")
+        command: click.Command = getattr(import_module(f"xebench.cli.{module}"), function)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in _FUNCTIONS and not args[0].startswith("-"):
-            ctx.fail(f"no command {args[0]!r}: {suggestion(args[0], _FUNCTIONS)}")
+        if args[0] not in _PLACES and not args[0].startswith("-"):
+            ctx.fail(f"no command {args[0]!r}: {suggestion(args[0], _PLACES)}")
         return super().resolve_command(ctx, args)
 
 

@@ -15,10 +15,10 @@ from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
 
 if TYPE_CHECKING:
-    from xebench.runner.recipe import Recipe
+    from xebench.runner.run_options import Recipe
     from xebench.tables import Run
 
-#: What numpy's generators and the tables take (`xebench.runner.recipe`).
+#: What numpy's generators and the tables take (`xebench.runner.run_options`).
 LARGEST_SEED = 2**32 - 1
 #: Fewest samples that make an interval (`xebench.tables.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
@@ -137,8 +137,8 @@ def run(
     """
     begun_s = time.monotonic()
     from xebench.report import formats
-    from xebench.runner.recipe import Recipe
     from xebench.runner.run import ALL_SKIPPED, exit_status
+    from xebench.runner.run_options import Recipe
 
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     if resume is None:
@@ -175,7 +175,7 @@ def measure(
     """
     plan = recipe.plan()
 
-    from xebench.measuring.roofline.store import Store
+    from xebench.measuring.roofline.measure import Store
     from xebench.report.progress import ProgressLine
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options

@@ -2,7 +2,7 @@
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.stack`) kernels are shipped
+this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are shipped
 (``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.numba_target``); all that builds and
 launches them is the same.
 
@@ -25,9 +25,8 @@ load()
 from xebench.dpex import atomics, kernel_api, native, sub_group, vector, work_group
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler import compile_kernel
-from xebench.dpex.contexts import separate_context
 from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
-from xebench.dpex.device_kernel import DeviceKernel, build
+from xebench.dpex.device_kernel import DeviceKernel, build, separate_context
 from xebench.dpex.dpex_errors import (
     ArgumentError,
     DpexError,
@@ -48,18 +47,18 @@ from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kern
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.spirv_cache import SpirvCache
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 if TYPE_CHECKING or is_current():
-    from xebench.dpex.launching import call_kernel, call_kernel_async
+    from xebench.dpex.drop_in import call_kernel, call_kernel_async
 else:
     from numba_dpex import call_kernel, call_kernel_async
 
-    from xebench.dpex import numba_dpex_launches, repairs, translate
+    from xebench.dpex import numba_dpex_hooks, repairs
 
     repairs.apply()
-    translate.install()
-    numba_dpex_launches.install()
+    numba_dpex_hooks.install_translation()
+    numba_dpex_hooks.install_launches()
 
 from xebench.dpex.drop_in import as_numba_dpex
 from xebench.dpex.drop_in import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
@@ -95,15 +94,32 @@ __all__ = [
     "call_kernel",
     "call_kernel_async",
     "compile_kernel",
+    "compiled_kernel",
+    "compiler",
+    "decorators",
     "device_func",
+    "device_kernel",
+    "direct_calls",
+    "dpex_errors",
+    "events",
+    "foreign_kernel",
+    "identity",
     "kernel",
     "kernel_api",
+    "kernel_store",
+    "launch",
     "load_numba_dpex",
+    "narrow",
     "native",
+    "native_code",
+    "native_handles",
     "opencl_kernel",
     "options_of",
     "separate_context",
+    "shipped",
+    "signature",
     "specialize",
+    "spirv_cache",
     "spirv_kernel",
     "sub_group",
     "vector",

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from xebench.dpex import dpctl_library
+from xebench.dpex import native_handles
 from xebench.dpex.dpex_errors import ArgumentError
+from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter
 from xebench.dpex.kernel_api import LocalAccessor
-from xebench.dpex.parameters import GlobalPointer, LocalPointer, Number, Parameter
 from xebench.dpex.signature import (
     ArgumentType,
     ArrayType,
@@ -45,7 +45,7 @@ _FORMATS = {
     "float64": "d",
 }
 #: Local memory of a kernel that is not Python is so many bytes.
-_BYTE = dpctl_library.ARGUMENT_CODES["uint8"]
+_BYTE = native_handles.ARGUMENT_CODES["uint8"]
 _COMPLEX_PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -62,7 +62,7 @@ class _Slots:
 
     def _value(self, dtype: str) -> None:
         self.format += _FORMATS[dtype]
-        self.codes.append(dpctl_library.ARGUMENT_CODES[dtype])
+        self.codes.append(native_handles.ARGUMENT_CODES[dtype])
 
     def _add(self, argument: ArgumentType | Parameter) -> None:
         if isinstance(argument, Number):
@@ -78,10 +78,10 @@ class _Slots:
             self._value("int64")
         if isinstance(argument, ArrayType | GlobalPointer):
             self.pointers.append(len(self.codes))
-            self.codes.append(dpctl_library.POINTER_CODE)
+            self.codes.append(native_handles.POINTER_CODE)
         else:
             self.accessors.append((len(self.codes), argument))
-            self.codes.append(dpctl_library.LOCAL_ACCESSOR_CODE)
+            self.codes.append(native_handles.LOCAL_ACCESSOR_CODE)
         self.format += "Q"
         if isinstance(argument, ArrayType | LocalType):
             for _ in range(2 * argument.ndim):
@@ -116,9 +116,9 @@ class ArgumentBlock:
         self._pointers = slots.pointers
         self._accessors = []
         for slot, local in slots.accessors:
-            layout = dpctl_library.LocalAccessorLayout(ndim=1, type_code=_BYTE)
+            layout = native_handles.LocalAccessorLayout(ndim=1, type_code=_BYTE)
             if isinstance(local, LocalType):
-                layout.ndim, layout.type_code = local.ndim, dpctl_library.ARGUMENT_CODES[local.dtype]
+                layout.ndim, layout.type_code = local.ndim, native_handles.ARGUMENT_CODES[local.dtype]
             self._accessors.append(layout)
             self.table[slot] = ctypes.addressof(self._accessors[-1])
         self._context = queue.sycl_context

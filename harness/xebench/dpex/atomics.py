@@ -29,7 +29,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from xebench.dpex import _simulation
+from xebench.dpex._intrinsics import device_function as _simulation
 from xebench.dpex._intrinsics.device_function import device_function
 from xebench.dpex._intrinsics.typers import fetch
 

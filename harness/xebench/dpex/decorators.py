@@ -15,7 +15,7 @@ from typing import Any
 from xebench.dpex.dpex_errors import NeedsCompiler
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
 from xebench.dpex.source_kernel import SourceFunction, SourceKernel
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 _ATTRIBUTE = "dpex_options"
 

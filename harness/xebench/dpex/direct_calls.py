@@ -19,7 +19,7 @@ import dpnp
 
 from xebench.dpex.events import DeviceEvent
 from xebench.errors import XebenchError
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor
 from xebench.system.sycl_types import Event
 

@@ -1,17 +1,81 @@
-"""numba-dpex's public names for kernels, where numba-dpex itself is not installed."""
+"""numba-dpex's public names for kernels where numba-dpex itself is not installed, and a launch in one call.
+
+Everything is kept between calls: code, builds, and the flattened arguments (`KernelStore`).
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
+import dpctl
+
 from xebench.dpex import kernel_api
 from xebench.dpex.decorators import device_func, kernel
 from xebench.dpex.dpex_errors import ArgumentError, KernelCompileError, NeedsCompiler, OptionError
-from xebench.dpex.launching import call_kernel, call_kernel_async
-from xebench.system.runtime.stack import is_current
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.signature import as_usm_array
+from xebench.system.runtime.packages import is_current
+from xebench.system.sycl_types import Event
+
+
+@cache
+def _store() -> KernelStore:
+    return KernelStore()
+
+
+def call_kernel(kernel_fn: Any, index_space: Any, *kernel_args: Any) -> None:
+    """Launch a kernel, and return when it is over.
+
+    Args:
+        kernel_fn: made by `xebench.dpex.kernel`.
+        index_space: ``kernel_api.Range`` or ``NdRange``.
+        kernel_args: arrays in USM, numbers, ``LocalAccessor``; arrays are on one queue.
+
+    Raises:
+        ArgumentError: no array, arrays of several queues, or what a kernel cannot take.
+        KernelCompileError: the kernel cannot be compiled.
+        UnsupportedByDevice: the device's limits do not allow this launch.
+    """
+    _submit(kernel_fn, index_space, kernel_args, ()).wait()
+
+
+def call_kernel_async(
+    kernel_fn: Any, index_space: Any, dependent_events: Sequence[Event], *kernel_args: Any
+) -> tuple[dpctl.SyclEvent, dpctl.SyclEvent]:
+    """Launch a kernel once other commands are over, and return at once.
+
+    Args:
+        kernel_fn, index_space, kernel_args: see `call_kernel`.
+        dependent_events: ``dpctl.SyclEvent`` of the commands to wait for.
+
+    Returns:
+        Two events, as numba-dpex has it: when the arguments may be freed, which nobody has to wait for here, and of the
+        kernel. Both are the kernel's.
+
+    Raises:
+        ArgumentError, KernelCompileError, UnsupportedByDevice: see `call_kernel`.
+    """
+    event = _submit(kernel_fn, index_space, kernel_args, dependent_events).sycl_event
+    return event, event
+
+
+def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> DeviceEvent:
+    arrays = [array for array in map(as_usm_array, arguments) if array is not None]
+    if not arrays:
+        raise ArgumentError("no argument is an array of dpnp, whose queue the kernel would be launched on")
+    queue = arrays[0].sycl_queue
+    if any(array.sycl_queue != queue for array in arrays):
+        raise ArgumentError("arguments are arrays of several queues: allocate them on one")
+    # dpnp of today returns before its commands are over, and only a barrier orders them before ours
+    earlier = [] if queue.is_in_order else [queue.submit_barrier()]
+    return _store().submit(kernel, queue, index_space, arguments, [*depends, *earlier])
+
 
 _NAME: Final = "numba_dpex"
 #: Of the host's part of numba-dpex, which compiles whole programs and not kernels.
@@ -23,7 +87,7 @@ ERRORS: Final = {
     "KernelHasReturnValueError": KernelCompileError,
     "UnsupportedKernelArgumentError": ArgumentError,
 }
-#: Names of `xebench.dpex.numba_target.type_names`, which imports numba.
+#: Names of `xebench.dpex.numba_target.compile`, which imports numba.
 _TYPES: Final = frozenset(
     (
         *("none", "void", "boolean", "bool_", "b1", "float_", "double", "complex64", "complex128"),
@@ -54,9 +118,9 @@ def numba_name(name: str) -> Any:
     if name in ERRORS:
         return ERRORS[name]
     if name in _TYPES and is_current():
-        from xebench.dpex.numba_target import type_names
+        from xebench.dpex.numba_target import compile
 
-        return type_names.named(name)
+        return compile.named(name)
     raise AttributeError(f"neither xebench.dpex nor its {_NAME} has {name}")
 
 

@@ -1,19 +1,29 @@
-"""Events of commands on the device, with their times and an explicit lifetime."""
+"""Events of commands on the device.
+
+Their times, their lifetime, and commands that a driver refuses for want of a clock.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from xebench.dpex import dpctl_library
-from xebench.dpex.dpex_errors import ProfilingUnavailable
-from xebench.system.sycl_types import Event, Queue
+import dpctl
+import numpy as np
+
+from xebench.dpex import native_handles
+from xebench.dpex.dpex_errors import ArgumentError, ProfilingUnavailable, SubmissionError
+from xebench.dpex.signature import as_usm_array
+from xebench.system.sycl_types import Event, Queue, UsmArray
 
 # References to unfinished commands whose DeviceEvent was dropped, with the memory that they still use.
 _orphans: list[tuple[int, Any]] = []
+
 _FEW_ORPHANS = 64
+
 _next_look = _FEW_ORPHANS
 
 
@@ -32,9 +42,9 @@ def _release_finished(wait: bool = False) -> None:
         while True:
             reference, keep = _orphans.pop()
             if wait:
-                dpctl_library.event_wait(reference)
-            if dpctl_library.event_status(reference) == dpctl_library.STATUS_COMPLETE:
-                dpctl_library.event_delete(reference)
+                native_handles.event_wait(reference)
+            if native_handles.event_status(reference) == native_handles.STATUS_COMPLETE:
+                native_handles.event_delete(reference)
             else:
                 unfinished.append((reference, keep))
     _orphans.extend(unfinished)
@@ -71,7 +81,7 @@ class DeviceEvent:
 
     def __init__(self, sycl_event: Event, keep: Any = None) -> None:
         """The same event as a ``dpctl.SyclEvent``; ``keep`` stays alive until the command has finished."""
-        self._reference: int = dpctl_library.event_copy(sycl_event.addressof_ref())
+        self._reference: int = native_handles.event_copy(sycl_event.addressof_ref())
         self._keep = keep
         self._done = False
         self.queue: Any = None
@@ -90,14 +100,14 @@ class DeviceEvent:
         """Block until the command has finished; other Python threads run meanwhile."""
         if DeviceEvent.watcher is not None:
             DeviceEvent.watcher(self)
-        dpctl_library.event_wait(self._reference)
+        native_handles.event_wait(self._reference)
         self._done = True
         self._keep = None
 
     @property
     def is_complete(self) -> bool:
         """Whether the command has finished, without blocking."""
-        if not self._done and dpctl_library.event_status(self._reference) == dpctl_library.STATUS_COMPLETE:
+        if not self._done and native_handles.event_status(self._reference) == native_handles.STATUS_COMPLETE:
             self._done = True
             self._keep = None
         return self._done
@@ -112,15 +122,15 @@ class DeviceEvent:
         if not self._done:
             self.wait()
         reference = self._reference
-        end = dpctl_library.event_end_ns(reference)
+        end = native_handles.event_end_ns(reference)
         if end == 0:
             raise ProfilingUnavailable(_why_no_times(self.queue))
-        return dpctl_library.event_submit_ns(reference), dpctl_library.event_start_ns(reference), end
+        return native_handles.event_submit_ns(reference), native_handles.event_start_ns(reference), end
 
     @property
     def sycl_event(self) -> Any:
         """The event as a ``dpctl.SyclEvent``, for dpctl's own calls (``memcpy_async(dEvents=[...])``)."""
-        return dpctl_library.sycl_event_of(self._reference)
+        return native_handles.sycl_event_of(self._reference)
 
     def addressof_ref(self) -> int:
         """Address of the ``DPCTLSyclEventRef``, as dpctl's objects give theirs."""
@@ -131,6 +141,60 @@ class DeviceEvent:
         if reference is None:
             return
         if self._keep is None or self.is_complete:
-            dpctl_library.event_delete(reference)
+            native_handles.event_delete(reference)
         else:
             _adopt(reference, self._keep)
+
+
+NO_CLOCK: Final = (
+    "its driver takes commands only without profiling: it has no clock (seen with a Level Zero loader of another age "
+    "than the driver): install both from one release, or choose another device"
+)
+
+
+def lacks_clock(queue: Queue) -> bool:
+    """Whether the driver of the queue's device takes a copy of one byte on a queue without profiling only."""
+    return queue.has_enable_profiling and _takes_a_copy(queue, []) and not _takes_a_copy(queue, ["enable_profiling"])
+
+
+def _takes_a_copy(queue: Queue, properties: list[str]) -> bool:
+    try:
+        other = dpctl.SyclQueue(queue.sycl_context, queue.sycl_device, property=["in_order", *properties])
+        other.memcpy_async(bytearray(1), b"1", 1).wait()
+    except Exception:  # dpctl has an error of its own for each method
+        return False
+    return True
+
+
+_PATTERNS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
+
+_FILLS = {
+    size: native_handles.bind(
+        f"DPCTLQueue_Fill{8 * size}", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, kind, ctypes.c_size_t
+    )
+    for size, kind in _PATTERNS.items()
+}
+
+
+def fill(queue: Queue, array: UsmArray, value: Any) -> DeviceEvent:
+    """Submit a fill (``sycl::queue::fill``); returns at once.
+
+    Args:
+        queue: the ``dpctl.SyclQueue``.
+        array: a contiguous USM array of elements of 1, 2, 4 or 8 bytes.
+        value: what every element becomes; must be a value of the array's dtype.
+
+    Raises:
+        ArgumentError: not such an array.
+        SubmissionError: the runtime refused it.
+    """
+    target = as_usm_array(array)
+    if target is None or not target.flags.c_contiguous or target.itemsize not in _PATTERNS:
+        raise ArgumentError("fill takes a contiguous USM array of elements of 1, 2, 4 or 8 bytes")
+    element = np.asarray(value).astype(target.dtype)
+    pattern = int(element.reshape(1).view(f"u{target.itemsize}")[0])
+    reference = _FILLS[target.itemsize](queue.addressof_ref(), target._pointer, pattern, target.size)
+    if not reference:
+        why = f": {NO_CLOCK}" if lacks_clock(queue) else "; DPCTL_VERBOSITY=error prints why"
+        raise SubmissionError(f"the runtime refused to fill an array{why}")
+    return DeviceEvent.own(reference, target)

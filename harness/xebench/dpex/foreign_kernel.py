@@ -1,4 +1,10 @@
-"""Kernels that are not Python: OpenCL C, and modules of SPIR-V. What numba-dpex cannot say is said in these.
+"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and what their text says of them.
+
+They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
+vectors, such as ``float4``, is one to their elements; ``void`` and types that nobody here knows are memory of any type.
+
+This is no C compiler. It knows comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
+text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
 Zero takes SPIR-V alone, which comes from a pack (`xebench pack` makes it with Intel's offline compiler).
@@ -8,17 +14,255 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from xebench.dpex.dpex_errors import OptionError
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.dpex.opencl_source import declaration
-from xebench.dpex.parameters import Parameter, read_parameters
 from xebench.dpex.spirv_module import EntryPoint, entry_points
 from xebench.errors import suggestion
+
+_NUMBERS: Final = {
+    "char": "int8",
+    "uchar": "uint8",
+    "short": "int16",
+    "ushort": "uint16",
+    "int": "int32",
+    "uint": "uint32",
+    "long": "int64",
+    "ulong": "uint64",
+    "size_t": "uint64",
+    "uintptr_t": "uint64",
+    "ptrdiff_t": "int64",
+    "intptr_t": "int64",
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+}
+
+_QUALIFIERS = frozenset("const volatile restrict __restrict __restrict__ __const __volatile".split())  # noqa: SIM905
+
+_SPACES = {
+    "global": "global",
+    "__global": "global",
+    "constant": "global",
+    "__constant": "global",
+    "local": "local",
+    "__local": "local",
+    "private": "",
+    "__private": "",
+}
+
+_VECTOR = re.compile(r"(char|uchar|short|ushort|int|uint|long|ulong|half|float|double)(?:2|3|4|8|16)")
+
+_TOKEN = re.compile(r"\w+|\S")
+
+
+@dataclass(frozen=True)
+class GlobalPointer:
+    """An array's memory: dtype name of its elements; None takes any."""
+
+    dtype: str | None
+
+    def __str__(self) -> str:
+        return f"global {self.dtype or 'any'}*"
+
+
+@dataclass(frozen=True)
+class LocalPointer:
+    """Local memory of a work-group, given as a LocalAccessor: dtype name of its elements; None takes any."""
+
+    dtype: str | None
+
+    def __str__(self) -> str:
+        return f"local {self.dtype or 'any'}*"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number by value: dtype name. Python's own numbers become it; those of numpy must be of it."""
+
+    dtype: str
+
+    def __str__(self) -> str:
+        return self.dtype
+
+
+Parameter = GlobalPointer | LocalPointer | Number
+
+
+def read_parameters(text: str) -> tuple[Parameter, ...]:
+    """Read a list of parameters in C; their names may be left out.
+
+    Args:
+        text: without its parentheses.
+
+    Raises:
+        OptionError: a parameter cannot be understood, or nothing of Python's can be passed to it.
+    """
+    return () if text.strip() in ("", "void") else tuple(map(_read, text.split(",")))
+
+
+def _read(text: str) -> Parameter:
+    declared = " ".join(text.split())
+    words = _TOKEN.findall(text)
+    space = next((_SPACES[word] for word in words if word in _SPACES), "")
+    words = [word for word in words if word not in _QUALIFIERS and word not in _SPACES]
+    pointers = words.count("*") + words.count("[")
+    type_words = [word for word in words if word.isidentifier()]
+    if type_words and not _is_type(type_words[-1]):
+        type_words.pop()  # the parameter's name
+    if not type_words or pointers > 1 or "(" in words:
+        raise OptionError(f"parameter {declared!r} cannot be understood: state arguments='TYPE NAME, ...'")
+    if pointers and not space:
+        raise OptionError(f"parameter {declared!r} is a pointer to neither global nor local memory")
+    if pointers:
+        dtype = _dtype(type_words)
+        return GlobalPointer(dtype) if space == "global" else LocalPointer(dtype)
+    dtype = _dtype(type_words)
+    if dtype in (None, "float16") or _VECTOR.fullmatch(type_words[-1]):
+        raise OptionError(f"parameter {declared!r}: a kernel is given pointers and numbers of 8 to 64 bits only")
+    return Number(str(dtype))
+
+
+def _is_type(word: str) -> bool:
+    return word in _NUMBERS or word in ("signed", "unsigned", "void") or _VECTOR.fullmatch(word) is not None
+
+
+def _dtype(words: list[str]) -> str | None:
+    """The dtype of a C type, of its elements for vectors; None of what no dtype is like."""
+    signs = {word for word in words if word in ("signed", "unsigned")}
+    base = next((word for word in words if word not in ("signed", "unsigned")), "int")
+    if len(set(words) - signs - {base, "int"}) > 0:
+        return None
+    vector = _VECTOR.fullmatch(base)
+    base = vector[1] if vector else base
+    return _NUMBERS.get(f"u{base}" if "unsigned" in signs else base)
+
+
+#: Macros that stand for macros that stand for macros ...
+_MOST_EXPANSIONS: Final = 8
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
+
+_TYPEDEF = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;")
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
+
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
+# with "@3" in place of the attribute of that number
+_KERNEL = re.compile(
+    r"(?P<before>[^;{}()]*)\b(?:__)?kernel\b(?P<head>[^;{}()]*?)\bvoid\b(?P<between>[\s@\d]*)\b(?P<name>[A-Za-z_]\w*)"
+    r"\s*\((?P<parameters>[^;{}()]*)\)(?P<after>[\s@\d]*)[;{]"
+)
+
+_SUB_GROUP = re.compile(r"\bintel_reqd_sub_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
+
+_WORK_GROUP = re.compile(r"\breqd_work_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A kernel as its text declares it.
+
+    Attributes:
+        name: of the kernel.
+        parameters: their text.
+        sub_group_size: that it requires, or None.
+        work_group_size: the extents that it requires, or None.
+    """
+
+    name: str
+    parameters: str
+    sub_group_size: int | None
+    work_group_size: tuple[int, ...] | None
+
+
+def declaration(source: str, name: str | None, build_options: Iterable[str] = ()) -> Declaration:
+    """The kernel of a name, or the only one.
+
+    Args:
+        source: OpenCL C.
+        name: of the kernel; None where there is one only.
+        build_options: ``-DNAME=text`` counts.
+
+    Raises:
+        OptionError: it is not there, there are several, it is declared in several ways, or a size that it requires is
+            no number.
+    """
+    found = list(_declarations(source, build_options))
+    names = sorted({each["name"] for each in found})
+    if name is None:
+        if len(names) != 1:
+            raise OptionError(f"the OpenCL C has {len(names) or 'no'} kernels ({', '.join(names)}): state name=")
+        name = names[0]
+    chosen = {(each["parameters"], each["attributes"]) for each in found if each["name"] == name}
+    if not chosen:
+        raise OptionError(f"the OpenCL C has no kernel {name!r}: {suggestion(name, names)}")
+    if len(chosen) > 1:
+        raise OptionError(
+            f"kernel {name} is declared in several ways: select one before, where the text is put together"
+        )
+    parameters, attributes = chosen.pop()
+    sub_group, work_group = _size(name, _SUB_GROUP, attributes), _size(name, _WORK_GROUP, attributes)
+    return Declaration(name, parameters, sub_group[0] if sub_group else None, work_group)
+
+
+def _size(name: str, attribute: re.Pattern[str], text: str) -> tuple[int, ...] | None:
+    match = attribute.search(text)
+    if match is None:
+        return None
+    try:
+        return tuple(int(part.strip().strip("()")) for part in match[1].split(","))
+    except ValueError:
+        raise OptionError(
+            f"kernel {name}: {match[0]} is no number here: give its macros by -D in build_options"
+        ) from None
+
+
+def _declarations(source: str, build_options: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Name, parameters and attributes of each kernel, its macros expanded."""
+    text = _COMMENT.sub(" ", source.replace("\\\n", " "))
+    text = _expanded(_DIRECTIVE.sub("", text), _macros(text, build_options))
+    attributes: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        attributes.append(match[0])
+        return f" @{len(attributes) - 1} "
+
+    for match in _KERNEL.finditer(_ATTRIBUTE.sub(take, text)):
+        around = " ".join(match[part] for part in ("before", "head", "between", "parameters", "after"))
+        yield {
+            "name": match["name"],
+            "parameters": " ".join(re.sub(r"@\d+", " ", match["parameters"]).split()),
+            "attributes": " ".join(attributes[int(number)] for number in re.findall(r"@(\d+)", around)),
+        }
+
+
+def _macros(text: str, build_options: Iterable[str]) -> dict[str, str]:
+    """What names stand for: those of ``-D``, else of the text; one that it defines twice stands for nothing."""
+    found: dict[str, set[str]] = {}
+    for name, meaning in _DEFINE.findall(text):
+        found.setdefault(name, set()).add(meaning.strip())
+    for meaning, name in _TYPEDEF.findall(text):
+        found.setdefault(name, set()).add(meaning)
+    names = {name: meanings.pop() for name, meanings in found.items() if len(meanings) == 1}
+    given = (option[2:].partition("=") for option in build_options if option.startswith("-D"))
+    return names | {name: value or "1" for name, _, value in given}
+
+
+def _expanded(text: str, names: dict[str, str]) -> str:
+    for _ in range(_MOST_EXPANSIONS):
+        text = _WORD.sub(lambda match: names.get(match[0], match[0]), text)
+    return text
+
 
 #: What drivers take text for that does not say its version; here it is said to every compiler.
 _STANDARD: Final = "-cl-std=CL1.2"

@@ -6,7 +6,7 @@ kernels use is a name (`xebench.dpex.kernel_names`).
 
 from typing import TYPE_CHECKING
 
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 if TYPE_CHECKING or not is_current():
     from numba_dpex.kernel_api import (
@@ -26,16 +26,18 @@ if TYPE_CHECKING or not is_current():
         group_barrier,
     )
 else:
-    from xebench.dpex.index_spaces import LocalAccessor, NdRange, Range
     from xebench.dpex.kernel_names import (
         AddressSpace,
         AtomicRef,
         Group,
         Item,
+        LocalAccessor,
         MemoryOrder,
         MemoryScope,
         NdItem,
+        NdRange,
         PrivateArray,
+        Range,
         atomic_fence,
         call_kernel,
         group_barrier,

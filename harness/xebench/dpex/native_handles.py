@@ -1,20 +1,135 @@
-"""Handles of OpenCL or Level Zero for objects of SYCL, by the functions that SYCL's own headers call."""
+""".
+
+Pctl's C interface by ctypes, what OpenCL and Level Zero call the objects of SYCL, and kernels from binaries that a
+driver made before.
+
+dpctl's Python ``submit`` flattens its arguments at every call and takes no local memory; the C functions
+under it take prepared arrays. All of them swallow C++ exceptions and answer a null reference.
+
+The binary is loaded by OpenCL or Level Zero, and SYCL is given the kernel, by the functions that its own headers call.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+from pathlib import Path
 from typing import Any, Final
 
-from xebench.system.runtime import libraries, opencl_library
+import dpctl
+import dpctl.program._program as dpctl_program
+
+from xebench.system.runtime import level_zero_library, libraries, opencl_library
+from xebench.system.runtime.packages import is_current
 from xebench.system.sycl_types import Context, Device, Queue
 
+# the very file that dpctl's own modules have loaded: the pinned stack's wheel has copies under shorter names
+_NAME = "libDPCTLSyclInterface.so" if is_current() else "libDPCTLSyclInterface.so.0"
+
+_library = ctypes.CDLL(str(Path(dpctl.__file__).parent / _NAME))
+
+
+def bind(name: str, result: Any, *arguments: Any) -> Any:
+    function = getattr(_library, name)
+    function.restype = result
+    function.argtypes = arguments
+    return function
+
+
+_REF = ctypes.c_void_p
+
+_SIZE = ctypes.c_size_t
+
+# The two submit functions have no argtypes: launch.py passes ctypes objects that it made once.
+submit_range = _library.DPCTLQueue_SubmitRange
+
+submit_range.restype = _REF
+
+submit_nd_range = _library.DPCTLQueue_SubmitNDRange
+
+submit_nd_range.restype = _REF
+
+event_wait = bind("DPCTLEvent_Wait", None, _REF)
+
+event_delete = bind("DPCTLEvent_Delete", None, _REF)
+
+event_copy = bind("DPCTLEvent_Copy", _REF, _REF)
+
+event_status = bind("DPCTLEvent_GetCommandExecutionStatus", ctypes.c_int, _REF)
+
+event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _REF)
+
+event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
+
+event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
+
+kernel_delete = bind("DPCTLKernel_Delete", None, _REF)
+
+kernel_bundle_delete = bind("DPCTLKernelBundle_Delete", None, _REF)
+
+free_with_queue = bind("DPCTLfree_with_queue", None, _REF, _REF)
+
+STATUS_COMPLETE = 3
+
+"""``DPCTLSyclEventStatusType``: the command has finished."""
+
+ARGUMENT_CODES = {
+    "int8": 0,
+    "bool": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 3,
+    "int32": 4,
+    "uint32": 5,
+    "int64": 6,
+    "uint64": 7,
+    "float32": 8,
+    "float64": 9,
+}
+
+"""``DPCTLKernelArgType`` of a value, by dtype name."""
+
+POINTER_CODE = 10
+
+LOCAL_ACCESSOR_CODE = 11
+
+
+class LocalAccessorLayout(ctypes.Structure):
+    """``MDLocalAccessor``: the extents and the element type of a local memory argument."""
+
+    _fields_ = [
+        ("ndim", _SIZE),
+        ("type_code", ctypes.c_int32),
+        ("dim0", _SIZE),
+        ("dim1", _SIZE),
+        ("dim2", _SIZE),
+    ]
+
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+
+_new_capsule.restype = ctypes.py_object
+
+_new_capsule.argtypes = (_REF, ctypes.c_char_p, _REF)
+
+
+def sycl_event_of(reference: int) -> Any:
+    """A ``dpctl.SyclEvent`` that owns a copy of ``reference``."""
+    return dpctl.SyclEvent(_new_capsule(event_copy(reference), b"SyclEventRef", None))
+
+
 _KERNEL: Final = "_ZNK4sycl3_V16kernel9getNativeEv"
+
 _DEVICE: Final = "_ZNK4sycl3_V16device9getNativeEv"
+
 _CONTEXT: Final = "_ZNK4sycl3_V17context9getNativeEv"
+
 _QUEUE: Final = "_ZNK4sycl3_V15queue9getNativeERi"
+
 _EXPERIMENTAL: Final = "_ZN4sycl3_V13ext6oneapi12experimental"
+
 _PREPARE: Final = f"{_EXPERIMENTAL}23prepare_for_device_copyEPKvmRKNS0_7contextE"
+
 _RELEASE: Final = f"{_EXPERIMENTAL}24release_from_device_copyEPKvRKNS0_7contextE"
 
 
@@ -88,3 +203,82 @@ def sycl_function(name: str) -> Any:
     function = getattr(ctypes.CDLL(str(libraries.sycl_library())), name)
     function.restype = ctypes.c_void_p
     return function
+
+
+_MAKE_BUNDLE: Final = "_ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE"
+
+_MAKE_OF_BUNDLE: Final = (
+    "_ZN4sycl3_V16detail11make_kernelERKNS0_7contextERKNS0_13kernel_bundleILNS0_12bundle_stateE2EEEmbNS0_7backendE"
+)
+
+_MAKE: Final = "_ZN4sycl3_V16detail11make_kernelEmRKNS0_7contextENS0_7backendE"
+
+_OPENCL, _LEVEL_ZERO, _EXECUTABLE = 1, 2, 2  # sycl::backend, sycl::bundle_state
+#: Bytes of a ``sycl::kernel`` and of its bundle, each a shared pointer, which C++ returns through an address.
+_OBJECT: Final = 16
+
+
+def kernel_of_binary(binary: bytes, name: str, queue: Queue) -> Any:
+    """Load a binary, as ``dpctl.program`` builds SPIR-V.
+
+    Args:
+        binary: for the queue's device, such as `native_code.binary_of` has it.
+        name: of the kernel.
+        queue: in whose context, on OpenCL or Level Zero.
+
+    Returns:
+        A ``dpctl.program.SyclKernel``.
+
+    Raises:
+        OSError, AttributeError: this SYCL runtime lacks what it takes.
+        OpenCLError, LevelZeroError: the driver refuses the binary.
+    """
+    load = _on_opencl if queue.sycl_device.backend.name == "opencl" else _on_level_zero
+    made = load(binary, name.encode(), queue)
+    try:
+        return _copy_of_dpctl(made, name)
+    finally:
+        kernel_delete(made)
+
+
+def _on_opencl(binary: bytes, name: bytes, queue: Queue) -> int:
+    library = opencl_library.open_library()
+    device, context = device_handle(queue.sycl_device), context_handle(queue.sycl_context)
+    try:
+        program, kernel = opencl_library.load_kernel(library, context, device, binary, name)
+    finally:
+        library.clReleaseContext(context)
+        library.clReleaseDevice(device)
+    made = _made_by(_MAKE, kernel, ctypes.c_void_p(queue.sycl_context.addressof_ref()), _OPENCL)
+    library.clReleaseKernel(kernel)
+    library.clReleaseProgram(program)
+    return made
+
+
+def _on_level_zero(binary: bytes, name: bytes, queue: Queue) -> int:
+    library = level_zero_library.open_library()
+    device, context = device_handle(queue.sycl_device), context_handle(queue.sycl_context)
+    module, kernel = level_zero_library.load_kernel(library, context, device, binary, name)
+    of_sycl = ctypes.c_void_p(queue.sycl_context.addressof_ref())
+    bundle = _made_by(_MAKE_BUNDLE, module, of_sycl, 0, _EXECUTABLE, _LEVEL_ZERO)  # which owns them from now on
+    try:
+        return _made_by(_MAKE_OF_BUNDLE, of_sycl, ctypes.c_void_p(bundle), kernel, 0, _LEVEL_ZERO)
+    finally:
+        kernel_bundle_delete(bundle)
+
+
+def _made_by(name: str, *arguments: Any) -> int:
+    """The address of an object that a function of SYCL returns, in memory of C++'s ``new``."""
+    made = new_object(_OBJECT)
+    sycl_function(name)(ctypes.c_void_p(made), *arguments)
+    return made
+
+
+def _copy_of_dpctl(kernel: int, name: str) -> Any:
+    """The object of dpctl around a copy of SYCL's own."""
+    api = dpctl_program.__pyx_capi__["SyclKernel_Make"]
+    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p)(get_pointer(api, get_name(api)))
+    return make(kernel, name.encode())

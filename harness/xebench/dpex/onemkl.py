@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import dpnp
 
-from xebench.dpex.dpctl_library import event_delete, event_wait
-from xebench.dpex.native_handles import new_object
+from xebench.dpex.native_handles import event_delete, event_wait, new_object
 from xebench.dpex.signature import as_usm_array
 from xebench.errors import Unsupported
 from xebench.system.runtime import libraries

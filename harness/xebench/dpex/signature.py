@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
-from xebench.dpex.foreign_kernel import ForeignKernel
+from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
-from xebench.dpex.parameters import GlobalPointer, LocalPointer, Parameter
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import UsmArray
 

@@ -1,4 +1,4 @@
-"""SPIR-V kept on disk between processes, so that a second run compiles nothing.
+"""SPIR-V kept on disk between processes, by the versions of what made it, so that a second run compiles nothing.
 
 One file an entry, named by the compilation's fingerprint. An entry that is damaged, cut short or not what its name
 says is ignored and written again. Files appear whole (written aside, then renamed), so any number of processes
@@ -9,18 +9,52 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.decorators import options_of
 from xebench.dpex.signature import Signature
-from xebench.dpex.toolchain import this_compiler
 from xebench.system import disk_cache
+from xebench.system.kernel_pack import compiler_label
+from xebench.system.runtime.packages import installed_version, is_current
+
+#: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
+NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+
+OWN: Final = ("xebench", "numba", "llvmlite")
+
+
+_version = lru_cache(installed_version)  # each takes a millisecond
+
+
+@lru_cache
+def toolchain(*packages: str) -> str:
+    """Versions of Python and of packages, and a hash of this room's own source."""
+    own = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        own.update(path.read_bytes())
+    versions = [f"{name} {_version(name)}" for name in packages]
+    return "; ".join([f"python {sys.version}", *versions, f"xebench.dpex {own.hexdigest()}"])
+
+
+def compiler_versions() -> dict[str, str]:
+    """The versions of this stack's compiler."""
+    return {name: _version(name) or "?" for name in (OWN if is_current() else NUMBA_DPEX)}
+
+
+@lru_cache
+def this_compiler() -> str:
+    """The compiler of this stack as a run names it."""
+    return compiler_label(compiler_versions())
+
 
 _MAGIC = b"xebench.dpex SPIR-V 3"
+
 _SPIRV_MAGIC = b"\x03\x02\x23\x07"
 
 

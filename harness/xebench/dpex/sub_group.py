@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from xebench.dpex._intrinsics.device_function import GroupFunction, group_function
 from xebench.dpex._intrinsics.typers import GroupOperation, Scope, block_access, checks, groups
-from xebench.dpex._simulation import GroupFunction, group_function
 
 __all__ = [
     "all",

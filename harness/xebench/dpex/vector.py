@@ -29,9 +29,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Concatenate
 
-from xebench.dpex import _simulation
-from xebench.dpex._intrinsics.alignment import alignment
-from xebench.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer
+from xebench.dpex._intrinsics import device_function
+from xebench.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer, alignment
 from xebench.dpex._intrinsics.typers import vectors
 from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.signature import as_usm_array
@@ -99,12 +98,12 @@ def _address(array: Any) -> int:
 
 def _load(width_and_multiple: tuple[int, int], array: Any, index: int) -> tuple[Any, ...]:
     """A tuple of the {width} elements from ``array[index]`` on; *index* {rule} (``OpLoad``)."""
-    return _simulation.load(array, index, *width_and_multiple)
+    return device_function.load(array, index, *width_and_multiple)
 
 
 def _store(width_and_multiple: tuple[int, int], array: Any, index: int, *values: Any) -> None:
     """Store {width} values or one tuple from ``array[index]`` on; *index* {rule} (``OpStore``)."""
-    _simulation.store(array, index, values, *width_and_multiple)
+    device_function.store(array, index, values, *width_and_multiple)
 
 
 def _of_width(

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from xebench.dpex._intrinsics.device_function import group_function
 from xebench.dpex._intrinsics.typers import GroupOperation, Scope, checks, groups
-from xebench.dpex._simulation import group_function
 
 __all__ = [
     "all",

@@ -17,15 +17,14 @@ from xebench.dpex.signature import index_space_extents
 from xebench.errors import describe_error
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.case_rows import Work
-from xebench.measuring.messages import Stage
+from xebench.measuring.messages import Stage, Work
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.session.device_memory import DeviceMemory
 from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
 from xebench.system import runtime
-from xebench.system.children.parent import Parent
+from xebench.system.children.channel import Parent
 from xebench.system.runtime.variables import narrow_switch
 
 NOTHING_LAUNCHED = "launches no kernel through the session"

@@ -17,12 +17,10 @@ from typing import NamedTuple
 
 from xebench.errors import XebenchError
 from xebench.isa.assembly import KERNEL_LINE
-from xebench.isa.compilation import Compiled, Compiler, Source, Target
-from xebench.isa.zeinfo import SYMBOL_TABLE, read_zeinfo
+from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Target, read_zeinfo
 from xebench.system.children import process
-from xebench.system.children.process_exit import how_it_ended
-from xebench.system.gpu_model.gpu_parameters import GpuError, GpuParameters
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.children.process import how_it_ended
+from xebench.system.gpu_model.gpus import GpuError, GpuParameters, find_gpu
 from xebench.system.runtime import elf
 
 TIMEOUT_S = 180.0

@@ -1,19 +1,118 @@
-"""The cases of a plan under the roofs of a GPU that is not there: `xebench.system.gpu_model.roof_model` of each."""
+"""The kernels of a plan on a GPU that is not there.
+
+Their occupancy and their roofs, from the offline compiler and a model.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from xebench.isa.collect import LeastWork
-from xebench.isa.kernel_occupancy import KernelOccupancy
+from xebench.isa.collect import KernelLaunch, LeastWork
+from xebench.isa.compilation import CompileCache, Compiler
+from xebench.isa.table import KernelOnGpu, compile_launches, targets
 from xebench.patterns.declaration import VariantInfo
 from xebench.patterns.plan import Family
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
-from xebench.system.gpu_model.occupancy import Occupancy
+from xebench.system.gpu_model.gpus import GpuParameters
+from xebench.system.gpu_model.occupancy import (
+    DRIVERS_WORK_GROUP,
+    LaunchShape,
+    Occupancy,
+    UnsupportedLaunch,
+    drivers_work_group,
+    occupancy_of,
+)
 from xebench.system.gpu_model.roof_model import RoofBound, bound, engines_share
+
+
+@dataclass(frozen=True)
+class KernelOccupancy:
+    """The occupancy of one launch.
+
+    Attributes:
+        launch: of the variant.
+        occupancy: None when the kernel was not compiled, or the GPU cannot run the launch.
+        reason: why.
+        assumed: what was assumed about the launch, "" if nothing.
+    """
+
+    launch: KernelLaunch
+    occupancy: Occupancy | None
+    reason: str = ""
+    assumed: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures of ``xebench occupancy --json`` after what they are of."""
+        launch = self.launch
+        shape: dict[str, Any] = {}
+        if self.occupancy is not None:
+            asked = self.occupancy.launch
+            shape = {
+                "work_group": asked.work_group_size,
+                "sub_group": asked.sub_group_size,
+                "slm_bytes": asked.slm_bytes,
+                "barriers": asked.barriers,
+                "global": asked.global_size,
+                "large_grf": asked.large_grf,
+                **self.occupancy.to_json(),
+            }
+        return {
+            "pattern": launch.pattern,
+            "variant": launch.variant,
+            "axes": json.loads(launch.axes),
+            "kernel": launch.kernel,
+            "reason": self.reason or None,
+            "assumed": self.assumed or None,
+            **shape,
+        }
+
+
+def occupancies(
+    launches: Sequence[KernelLaunch],
+    gpu: GpuParameters,
+    compiler: Compiler,
+    cache: CompileCache | None = None,
+    begins: Callable[[int, str], None] = lambda total, name: None,
+) -> list[KernelOccupancy]:
+    """The occupancy of every launch, in their order.
+
+    Args:
+        launches: of `xebench.isa.collect`.
+        gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
+        compiler: an ocloc.
+        cache: of compilations.
+        begins: as of `xebench.isa.kernel_code.compile_all`.
+    """
+    kernels = compile_launches(launches, targets([gpu]), compiler, cache, begins=begins)
+    compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}
+    return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
+
+
+def _of(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuParameters) -> KernelOccupancy:
+    if kernel.code is None:
+        return KernelOccupancy(launch, None, f"{kernel.status}: {kernel.reason}")
+    info = kernel.code.info
+    work_group, of_work_group = _work_group(launch, gpu)
+    of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
+    assumed = "; ".join(filter(None, (of_work_group, of_size)))
+    large_grf = info.grf_count > gpu.registers_per_thread
+    slm_bytes, size = info.slm_bytes + launch.local_bytes, prod(launch.global_size)
+    shape = LaunchShape(work_group, kernel.code.simd_width, slm_bytes, info.barriers, size, large_grf)
+    try:
+        return KernelOccupancy(launch, occupancy_of(shape, gpu), assumed=assumed)
+    except UnsupportedLaunch as error:
+        return KernelOccupancy(launch, None, str(error), assumed)
+
+
+def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
+    """The size of a work-group, and how it was assumed where the driver chooses."""
+    if launch.local_size is not None:
+        return prod(launch.local_size), ""
+    size = drivers_work_group(prod(launch.global_size), gpu)
+    return size, f"the launch leaves the work-group to the driver: up to {DRIVERS_WORK_GROUP} work-items are assumed"
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Binding:
         self.inputs = {n: np.ascontiguousarray(f) for n, f in problem.fields.items() if isinstance(f, np.ndarray)}
 
     def show(self, problem: Problem, kept_as: int | None = None) -> None:
-        """Write the data of a problem that is alike (`xebench.measuring.data_sets`) into the same arrays.
+        """Write the data of a problem that is alike (`xebench.measuring.problem_store`) into the same arrays.
 
         Those of the host must be the binding's own: see :meth:`own_host_arrays`.
 

@@ -14,12 +14,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.measuring.accuracy import exact_parts, largest_error_ulp
 from xebench.measuring.bound_problem import fills, initial_contents, output_types
-from xebench.measuring.comparison import check_reference, difference, in_part, poison_for
+from xebench.measuring.comparison import (
+    check_reference,
+    difference,
+    exact_parts,
+    in_part,
+    largest_error_ulp,
+    poison_for,
+)
 from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started
 from xebench.measuring.prepare import make_reference
-from xebench.measuring.sample_taker import times_of
+from xebench.measuring.samples import times_of
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern

@@ -20,17 +20,13 @@ from xebench.measuring.machine_monitor import MachineMonitor
 from xebench.measuring.messages import InstanceSpeedups, Stage
 from xebench.measuring.place import CacheFlusher, Calls, Places, make
 from xebench.measuring.row_stream import RowStream
-from xebench.measuring.running_clock import RunningClock
-from xebench.measuring.sample_flags import Rules
-from xebench.measuring.sample_taker import SampleTaker, times_of
-from xebench.measuring.sampling import batching
+from xebench.measuring.run_clocks import RunningClock, VisitClock
+from xebench.measuring.samples import Rules, SampleTaker, SpotChecks, times_of
+from xebench.measuring.sampling import limits
 from xebench.measuring.sampling.blocks import SamplingEnd, sample_family
-from xebench.measuring.sampling.instances import Instances
 from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.sampling.stopping import NEXT_INSTANCE
-from xebench.measuring.spot_checks import SpotChecks
+from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
 from xebench.measuring.variant_run import VariantRun, outcome
-from xebench.measuring.visit_clock import VisitClock
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
@@ -345,9 +341,9 @@ class FamilyLoop:
         if state == State.COLD or not self._plan.in_batches:
             return 1
         if state not in self._batches:
-            least = batching.least_ns(self._plan.metric, self._device.timer_resolution_ns)
-            limit_s = batching.block_limit_s(part)
-            self._batches[state] = batching.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+            least = limits.least_ns(self._plan.metric, self._device.timer_resolution_ns)
+            limit_s = limits.block_limit_s(part)
+            self._batches[state] = limits.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
         return self._batches[state]
 
     # ---- outcomes -----------------------------------------------------------------------------------------------

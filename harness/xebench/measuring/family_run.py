@@ -12,27 +12,22 @@ import psutil
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
-from xebench.measuring.calibration import make_flusher, measure_roofs
-from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, second_of, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
-from xebench.measuring.input_check import Sums
+from xebench.measuring.instrument import make_flusher, measure_roofs
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.made_beside import MadeBeside
-from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
-from xebench.measuring.own_code import OwnCode
+from xebench.measuring.messages import CaseResult, InstanceSpeedups, MeasureFamily, Request, Stage, Work
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import check_device, find_pattern
-from xebench.measuring.problem_store import PART, ProblemStore
+from xebench.measuring.prepare import OwnCode, check_device, find_pattern
+from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, ProblemStore, second_of, seed_of
 from xebench.measuring.remote import BeginProblem
+from xebench.measuring.results import Sums
 from xebench.measuring.row_stream import RowStream
+from xebench.measuring.run_clocks import VisitClock
 from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import VariantRun, outcome
-from xebench.measuring.visit_clock import VisitClock
-from xebench.system.children.activity import ActivityPage
-from xebench.system.children.channel import Sender
-from xebench.system.children.parent import Parent
+from xebench.system.children.channel import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
 from xebench.system.runtime.machine import has_cores_to_spare

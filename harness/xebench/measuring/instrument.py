@@ -1,40 +1,172 @@
-"""The instrument's own error, measured on the device before any pattern: what a result cannot be better than.
+"""What a run measures of its device before the first pattern: the roofs, and the instrument's own error.
 
 It lives with the worker, since it samples as the worker does: the same session, launches, blocks and rows.
 """
 
 from __future__ import annotations
 
+import ctypes
+import json
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from xebench.dpex import kernel
+from xebench.dpex import build, compile_kernel, kernel
 from xebench.dpex import kernel_api as kapi
-from xebench.measuring.overhead import sample_overheads
+from xebench.dpex.signature import index_space_extents
+from xebench.measuring.local_functions import FunctionPlace
+from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
+from xebench.measuring.place import Calls, make
+from xebench.measuring.roofline.bench import quick_result, quick_results
+from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
+from xebench.measuring.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
+from xebench.measuring.roofline.results import ProbeResult, highest
+from xebench.measuring.roofline.search import BRIEF, RUN
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.samples import Rules, SampleTaker
 from xebench.measuring.sampling.blocks import sample_family
 from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.sampling.stopping import decide
+from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache_bytes
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
+from xebench.patterns.pattern import Variant
+from xebench.system.children.channel import Sender
+from xebench.system.sycl_types import UsmArray
 from xebench.tables.analysis.intervals import Interval, speedup
 from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.tables.analysis.timer_quality import Linearity, linearity, timer_quantum
+from xebench.tables.analysis.noise_floor import Linearity, linearity, timer_quantum
+from xebench.vocabulary import MIXES, DeviceClass, Metric, Role, Roof
+
+#: Samples in a round; the rounds of the two sides are taken in turns.
+SAMPLES = 60
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """Host time for one sample beside its device time: medians over rounds, in ns.
+
+    Attributes:
+        sample_ns: by the harness: order of the blocks, launch, wait, reading times, rules, rows into the pipe, the
+            stopping rule.
+        bare_ns: by a plain loop: dpctl's submit, wait, and reading times.
+        launch_ns: of ``session.launch`` alone.
+    """
+
+    sample_ns: float
+    bare_ns: float
+    launch_ns: float
+
+
+def sample_overheads(session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = 6) -> Overheads:
+    """Measure both sides in turns.
+
+    Args:
+        session: samples go through it; its queue serves the plain loop as well.
+        kernel: takes one one-dimensional array.
+        index_space: a ``kernel_api.NdRange`` of one dimension.
+        array: the argument.
+        rounds: of each side.
+    """
+    launch = partial(session.launch, kernel, index_space, array)
+    bare = _bare_loop(session, kernel, index_space, array)
+    bare(), session.measure(launch)
+    taken = [(_harness_ns(session, launch), bare()) for _ in range(rounds)]
+    sample_ns, bare_ns = (median(values) for values in zip(*taken, strict=True))
+    return Overheads(sample_ns, bare_ns, median(_launch_ns(session, launch) for _ in range(SAMPLES)))
+
+
+def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
+    """One round of a family of two equal variants, sampled as the patterns' are."""
+    names = ("a", "b")
+    variants = {name: Variant(name, Role.BASELINE, launch, (), (), "") for name in names}
+    place = FunctionPlace(session, dict.fromkeys(names, launch), Metric.DEVICE)
+    place.begin()
+    for name in names:
+        place.start(name, None)
+    device_ns: list[float] = []
+    with _nowhere() as sender:
+        rows = RowStream(sender, {name: name for name in names}, 0)
+        taker = SampleTaker(rows, lambda: Rules(Metric.DEVICE, 1))
+
+        def calls(variant: str, **of_sample: Any) -> Calls[None]:
+            device_ns.append((yield from taker.take(variants[variant], **of_sample)))
+
+        def measure(variant: str, *, batch: int, **of_sample: Any) -> float:
+            make(calls(variant, **of_sample), partial(place.sample, variant, batch), batch)
+            return device_ns[-1]
+
+        blocks = SAMPLES // len(names)
+        sampling = Sampling(precision=1e-9, budget_s=60, max_blocks=blocks)
+        begin = time.perf_counter_ns()
+        sample_family(names, measure, partial(decide, baseline="a", sampling=sampling), sampling, seed=0)
+        elapsed_ns = time.perf_counter_ns() - begin
+    return elapsed_ns / len(device_ns) - median(device_ns)
+
+
+def _bare_loop(session: Session, kernel: Any, index_space: Any, array: UsmArray) -> Callable[[], float]:
+    """A round of dpctl alone: submit, wait, read the three times."""
+    extents, local = index_space_extents(index_space)
+    queue, ranges = session.queue, [list(extents), list(local or ())]
+    bare_kernel = build(compile_kernel(kernel, index_space, (array,)), queue).kernel
+    numbers = [ctypes.c_longlong(value) for value in (array.size, array.itemsize, *array.shape, *array.strides)]
+    # numba-dpex's order of an array: elements, their size, the pointer, extents, strides in bytes
+    numbers[-1].value *= array.itemsize
+    arguments = [*numbers[:2], array.usm_data, *numbers[2:]]
+
+    def one_round() -> float:
+        device_ns: list[int] = []
+        begin = time.perf_counter_ns()
+        for _ in range(SAMPLES):
+            event = queue.submit_async(bare_kernel, arguments, *ranges)
+            event.wait()
+            event.profiling_info_submit  # noqa: B018
+            device_ns.append(event.profiling_info_end - event.profiling_info_start)
+        return (time.perf_counter_ns() - begin) / SAMPLES - median(device_ns)
+
+    return one_round
+
+
+@contextmanager
+def _nowhere() -> Iterator[Sender]:
+    """Rows are made and sent, and nobody reads them."""
+    descriptor = os.open(os.devnull, os.O_WRONLY)
+    try:
+        yield Sender(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _launch_ns(session: Session, launch: Callable[[], Any]) -> int:
+    session.begin()
+    begin = time.perf_counter_ns()
+    event = launch()
+    end = time.perf_counter_ns()
+    event.wait()
+    return end - begin
+
 
 GROUP = 64
+
 EMPTY_LAUNCHES = 200
+
 CLOCK_READS = 2000
 #: Trip counts of the kernel of known length, in units of the first, and how often each is measured.
 LENGTHS = (1, 2, 3, 4)
+
 LENGTH_ROUNDS = 15
 #: Wanted device time of its shortest form.
 SHORTEST_NS = 100_000
 #: Steps towards it, each at most this factor: a timer of large quanta may show nothing at first.
 TUNING_STEPS = 4
+
 MOST_GROWTH = 100
 #: Blocks of the pair of equal variants.
 PAIR_BLOCKS = 40
@@ -156,3 +288,78 @@ def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float |
     reads = np.array([clock() for _ in range(CLOCK_READS)])
     steps = np.diff(reads)
     return (float(steps[steps > 0].min()) if (steps > 0).any() else None), float(reads[-1] - reads[0]) / steps.size
+
+
+#: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device
+#: have been up to a third faster.
+QUICK_LOOK_MISSES: Final = 4 / 3
+#: Ends of a probe that leave a roof unknown which the device has.
+_NO_ROOF: Final = ("failed", "undetermined")
+#: A brief look measures every so manieth working set.
+_BRIEF_STEP: Final = 2
+
+
+def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float | str | None]:
+    """Measure the device's roofs, and the instrument's own error.
+
+    Args:
+        session: on the device.
+        brief: look for a moment only.
+
+    Returns:
+        Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
+        of :func:`xebench.measuring.instrument.measure_instrument`.
+    """
+    device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
+    looked_at = [roof for roof in Roof if not (brief and roof in MIXES)]
+    roofs = [roof.probes[0] for roof in looked_at]
+    levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
+    with closing(MachineMonitor(device_class)) as monitor:
+        results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else RUN)
+        state, _ = monitor.observe()
+    busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
+    by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
+    by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
+    by_name |= {route: results[route] for route in ROUTES}
+    failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status in _NO_ROOF]
+    values = {name: result.value for name, result in results.items()}
+    measured = measured_levels(values)
+    memory_gbps = highest(Roof.BANDWIDTH, values)
+    if memory_gbps is not None:
+        memory_gbps = max(memory_gbps, beyond_caches(measured, cache_bytes(session.device)))
+    caches = known_caches(device_class, int(session.device.global_mem_cache_size))
+    return {
+        **{roof.column: highest(roof, values) for roof in Roof},
+        Roof.BANDWIDTH.column: memory_gbps,
+        "bandwidth_levels": named_levels(measured, memory_gbps, caches),
+        "link_roofs": json.dumps({route: values[route] for route in ROUTES}),
+        "roofs_disturbed": _disturbed(by_roof, busy=busy),
+        "roofs_from": "; ".join(["this run", *failures]),
+        **measure_instrument(session),
+    }
+
+
+def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
+    """The roofs that may be too low: all of them when others used the cores."""
+    # repeats of a copy differ on a quiet machine, too; a link whose halves differ has no roof
+    told = {roof for roof, result in results.items() if busy or (roof is not Roof.HOST_LINK and result.disturbed)}
+    return ", ".join(roof for roof, result in results.items() if result.value and roof in told)
+
+
+def cold_limit_gbps(session: Session) -> float:
+    """The bandwidth above which data did not come from the memory; 0 if unknown."""
+    return QUICK_LOOK_MISSES * (quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0]).value or 0.0)
+
+
+def make_flusher(session: Session) -> Flusher:
+    """Make the kernel that empties the device's caches; measure their size where no driver reports it."""
+    told = cache_bytes(session.device)
+    return Flusher(session.queue, cold_limit_gbps(session), told or _measured_cache_bytes(session))
+
+
+def _measured_cache_bytes(session: Session) -> int | None:
+    memory = Roof.BANDWIDTH.probes[0]
+    names = [memory, *map(level_name, WORKING_SETS)]
+    results = quick_results(session.device.filter_string, names, BRIEF)
+    measured = {name: result.value for name, result in results.items()}
+    return cached_bytes(measured_levels(measured), measured[memory])

@@ -1,4 +1,4 @@
-"""A family on a session of this process: the variants of a problem, or functions."""
+"""A family on a session of this process: the variants of a problem."""
 
 from __future__ import annotations
 
@@ -12,23 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from xebench.dpex import direct_calls
-from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.correctness import does_no_more
-from xebench.measuring.data_sets import DataSets
-from xebench.measuring.input_check import LARGE_BYTES, Inputs, Sums
-from xebench.measuring.kept_arrays import KeptArrays
-from xebench.measuring.kept_memory import KeptMemory
-from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, make
-from xebench.measuring.programs import Programs
-from xebench.measuring.results import arrays_of
-from xebench.measuring.sample_flags import is_late
+from xebench.measuring.kept_memory import KeptArrays, KeptMemory
+from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started
+from xebench.measuring.problem_store import DataSets
+from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
-from xebench.measuring.unfinished import TRIES, Unfinished
 from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
@@ -156,7 +149,7 @@ class ProblemPlace:
             ):
                 self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
-            compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
+            compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
         self._known(variant, contents, self._data_set)
         reads = self._may_keep(self._prepared[variant])
         program = self._programs.of(noted)
@@ -368,165 +361,5 @@ def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if isinstance(value, PLAIN)}
 
 
-def _compiled(session: Session) -> list[CompiledStage]:
+def compiled_stages(session: Session) -> list[CompiledStage]:
     return [CompiledStage(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]
-
-
-@dataclass
-class _Function:
-    """A function with its arguments, called alike by samples and by checks.
-
-    Attributes:
-        call: calls it.
-        take: is given what it returns, by a check.
-    """
-
-    call: Callable[[], Any]
-    take: Callable[[Any], None] | None = None
-
-    def __call__(self) -> None:
-        returned = self.call()
-        if self.take is not None:
-            self.take(returned)
-
-
-class FunctionPlace:
-    """Functions of a script.
-
-    Args:
-        session: where they run; what it records of direct calls is as before when they end.
-        functions: by name.
-        metric: device, span or wall.
-        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
-        advice: what to tell beside an error of the first call that is ours.
-    """
-
-    is_there = True
-
-    def __init__(
-        self,
-        session: Session,
-        functions: Mapping[str, Callable[..., Any]],
-        metric: str,
-        setup: Callable[[Session], Any] | None = None,
-        advice: str = "",
-    ) -> None:
-        self._session = session
-        self._functions = functions
-        self._metric = metric
-        self._setup = setup
-        self._advice = advice
-        self._recorded = session.records_direct_calls
-        self._calls: dict[str, _Function] = {}
-        self._arguments: tuple[Any, ...] = ()
-
-    def begin(self) -> Mapping[str, Any]:
-        """See `xebench.measuring.place.Place`; so for all of these."""
-        self._session.records_direct_calls = metric_named(self._metric).on_device_clock
-        self._session.take_compilations(), self._session.take_kernels()  # of what was done with it before
-        self._make_arguments()
-        self._watch(direct_calls.live_queues())
-        return {}
-
-    def _watch(self, queues: Sequence[Any]) -> bool:
-        """Wait for these queues, too, when a sample is over; whether there are new ones among them."""
-        watched = self._session.watched
-        before = len(watched)
-        watched += [queue for queue in queues if queue not in watched]
-        return len(watched) > before
-
-    def _make_arguments(self) -> None:
-        if self._setup is not None:
-            made = self._setup(self._session)
-            self._arguments = made if isinstance(made, tuple) else (made,)
-        self._watch(direct_calls.queues_of(*self._arguments))
-
-    def start(self, variant: str, contents: Contents | None) -> Started:
-        """Call it; its results are what it returns."""
-        self._calls[variant] = function = _Function(partial(self._functions[variant], *self._arguments))
-        session = self._session
-        checks: list[Checked] = []
-
-        def calls() -> Calls[None]:
-            checks.append((yield from self.check(variant, contents)))
-            if self._watch(direct_calls.live_queues(new=True)):  # it made some
-                checks.append((yield from self.check(variant, contents)))
-
-        try:
-            make(calls(), partial(session.measure, function))
-        except (Unsupported, Unfinished):
-            raise
-        except XebenchError as error:
-            raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
-        compiled, kernels, devices = _compiled(session), session.take_kernels(), session.take_devices()
-        self._queues = session.queue_count
-        return Started(checks[-1].measured.host_ns, compiled, kernels, devices, checks[-1].results)
-
-    def reset(self) -> None:
-        """Do nothing: it is unknown which arrays functions update."""
-
-    def sample(
-        self,
-        variant: str,
-        batch: int,
-        flush: Callable[[], None] | None = None,
-        *,
-        reset: bool = True,
-        traced: bool = False,
-    ) -> MeasuredSample:
-        """Flush, measure."""
-        if variant not in self._calls:
-            self.start(variant, None)
-        if flush is not None:
-            flush()
-        session, call = self._session, self._calls[variant]
-        measured = session.trace(call) if traced else session.measure(call, batch)
-        self._session.forget_queues(self._queues)
-        self._session.take_allocations()  # nobody looks at what functions keep
-        return measured
-
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
-        """Have it called once more: the results are what it returns. Again where the device is late, which the system
-        may have done once.
-
-        Raises:
-            Unfinished: the device is never done when it returns.
-        """
-        function, results = self._calls[variant], list[Any]()
-
-        def take(result: Any) -> None:
-            results[:] = [result]
-            self._watch(direct_calls.queues_of(result))
-
-        for _ in range(TRIES):
-            function.take = take
-            try:
-                yield (call := Call())
-            finally:
-                function.take = None
-            if not is_late(call.measured):
-                break
-        else:
-            raise Unfinished.after(call.measured)
-        return Checked(call.measured, {} if contents is None else arrays_of(results.pop()))
-
-    def changed(self) -> Sequence[str]:
-        """Return None: it is unknown which arrays are inputs."""
-        return ()
-
-    def renew(self, data_set: int = 0) -> None:
-        """Free everything, then allocate and build again."""
-        self._free()
-        self._make_arguments()
-
-    def end(self) -> None:
-        """Free what was made; the session is as before."""
-        self._calls.clear()
-        self._arguments = ()
-        self._session.watched.clear()
-        self._session.records_direct_calls = self._recorded
-
-    def _free(self) -> None:
-        self._calls.clear()
-        self._arguments = ()
-        self._session.release()

@@ -204,7 +204,7 @@ class OnePlace:
 
 
 class CacheFlusher(Protocol):
-    """Empties the device's caches (`xebench.measuring.session.cache_flush.Flusher`).
+    """Empties the device's caches (`xebench.measuring.session.device_memory.Flusher`).
 
     Attributes:
         covers: whether it surely does.

@@ -11,13 +11,14 @@ from typing import Any, Final
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, describe_error
 from xebench.measuring import remote
-from xebench.measuring.data_sets import DataSets
-from xebench.measuring.input_check import Sums
-from xebench.measuring.local import FunctionPlace, ProblemPlace
+from xebench.measuring.local import ProblemPlace
+from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.place import Call, Calls, make
 from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.problem_store import DataSets
+from xebench.measuring.results import Sums
 from xebench.measuring.session.session import Session
-from xebench.system.children.parent import Parent
+from xebench.system.children.channel import Parent
 
 IMPORTABLE: Final = (
     "isolated=True: another process must be able to import every function: define it with def at the top of a file, "

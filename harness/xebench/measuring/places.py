@@ -1,34 +1,243 @@
-"""Where the variants of a family run: in the worker, in a process with variables of theirs, or in ranks of MPI."""
+"""Where the variants of a family run: in the worker, in a process with variables of theirs, or in ranks of MPI.
+
+MPI's launcher starts them, and each connects to a socket of the worker, which asks and hears every one by itself: so
+it knows which has failed, while others may wait for that one for ever.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
-from xebench.errors import XebenchError
+from xebench.errors import Unsupported, XebenchError, describe_error, first_line
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
-from xebench.measuring.messages import Done, Failed
+from xebench.measuring.messages import Done, Failed, Ready
+from xebench.measuring.mpi_launcher import find_launcher
 from xebench.measuring.place import Place
-from xebench.measuring.ranks import RankProcesses
 from xebench.measuring.remote import (
     Answers,
     BeginProblem,
+    Identify,
     Peers,
     Raised,
     RankIdentity,
     RemotePlace,
     Reply,
     Request,
+    count_ranks,
     error_of,
     words_of,
 )
 from xebench.patterns.pattern import Variant
+from xebench.system.children import process
+from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
+from xebench.system.children.process import how_it_ended
 from xebench.system.children.programs import Program
 from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
 from xebench.vocabulary import Status
+
+#: When one rank has failed, the others have so long to fail as well, or to be done; else they wait for it.
+GRACE_S: Final = 5.0
+#: When they have nothing more to do they end by themselves, and MPI cleans up.
+_LEAVE_S: Final = 2.0
+
+_LOOK_S: Final = 0.2
+#: What MPICH and Intel's MPI print of a rank that a signal has ended, and what other statuses have beside its number.
+_SIGNAL: Final = re.compile(r"\(signal (\d+)\)|KILLED BY SIGNAL: (\d+)")
+
+_BY_SIGNAL: Final = 128
+
+
+class _Rank:
+    """The connection to one rank."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        pid = int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 4), "little")
+        self._pidfd = os.pidfd_open(pid)
+        self.sender = Sender(connection.fileno())
+        self.receiver: Receiver[Any] = Receiver(connection.fileno(), Answers)
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def leave(self) -> None:
+        """Send that there is nothing more to do."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """End it, whatever it is doing."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        os.close(self._pidfd)
+        self._connection.close()
+
+
+class RankProcesses:
+    """Some ranks with some environment variables.
+
+    Args:
+        device: SYCL filter string: of the first rank.
+        environment: variables that each sets.
+        count: how many.
+
+    Raises:
+        Unsupported: there is no MPI.
+        Lost: one ends before it has begun.
+        XebenchError: they do not start.
+    """
+
+    def __init__(self, device: str, environment: Mapping[str, str], count: int) -> None:
+        find_launcher()
+        self._words = " with ".join(filter(None, (count_ranks(count), words_of(environment))))
+        self._ranks: list[_Rank] = []
+        self.ranks: Sequence[RankIdentity] = ()
+        self.is_alive = True
+        self._printed = os.memfd_create("xebench-ranks-output")
+        with TemporaryDirectory(prefix="xebench-ranks-") as folder, socket.socket(socket.AF_UNIX) as listener:
+            path = str(Path(folder) / "worker")
+            listener.bind(path)
+            listener.listen(count)
+            variables = json.dumps(dict(environment))
+            rank = process.python_module(Program.SERVE_RANK, path, device, variables)
+            self._launcher = process.start(
+                process.python_module(Program.MPI_LAUNCHER, device, variables, str(count), *rank),
+                output=self._printed,
+                errors=self._printed,
+            )
+            self._meet(listener, count)
+        self._hear("start", START_TIMEOUT_S)
+        found = [reply for reply in self.ask([Identify()] * count) if isinstance(reply, RankIdentity)]
+        order = sorted(range(count), key=lambda number: found[number].rank)
+        self._ranks, self.ranks = [self._ranks[i] for i in order], [found[i] for i in order]
+        if self.ranks[0].size != count:
+            self.close()
+            raise XebenchError(
+                f"{self._words}: each is alone: {find_launcher()} is not of mpi4py's MPI, {found[0].library}"
+            )
+
+    def _meet(self, listener: socket.socket, count: int) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        listener.settimeout(_LOOK_S)
+        while len(self._ranks) < count:
+            with suppress(TimeoutError):
+                self._ranks.append(_Rank(listener.accept()[0]))
+                continue
+            if self._launcher.poll() is not None or time.monotonic() > deadline:
+                raise self._ended()
+
+    def ask(self, requests: Sequence[Request]) -> list[Reply | None]:
+        """Send each rank a request, and return their answers.
+
+        Raises:
+            Lost: a rank has ended.
+            XebenchError: one alone has failed, after which all are ended.
+            Exception: what all of them raised.
+        """
+        if not self.is_alive:
+            raise XebenchError(f"the {self._words} have ended before")
+        for rank, request in zip(self._ranks, requests, strict=True):
+            with suppress(BrokenPipeError):  # it has ended: that is heard next
+                rank.sender.send(request)
+        at = type(requests[0]).__name__.lower()
+        replies = self._hear(at, math.inf)  # the worker itself must not be silent for too long
+        failures = [reply for reply in replies if isinstance(reply, Raised)]
+        if failures and len(failures) == len(replies):
+            raise error_of(failures[0])
+        if failures:
+            self._fail_alone(replies)
+        return replies
+
+    def _hear(self, at: str, timeout_s: float) -> list[Any]:
+        """What every rank sends before it is done or ready; None for a rank that sends nothing before."""
+        heard: dict[int, Any] = {}
+        done: set[int] = set()
+        deadline = time.monotonic() + timeout_s
+        while missing := [number for number in range(len(self._ranks)) if number not in done]:
+            for number in missing:
+                with suppress(TimeoutError):
+                    message = self._next(number)
+                    if isinstance(message, Done | Ready):
+                        done.add(number)
+                        continue
+                    heard[number] = message
+                    if isinstance(message, Raised):
+                        deadline = min(deadline, time.monotonic() + GRACE_S)
+            if time.monotonic() > deadline:
+                if any(isinstance(message, Raised) for message in heard.values()):
+                    self._fail_alone([heard.get(number) for number in range(len(self._ranks))])
+                self.close()
+                raise XebenchError(f"the {self._words}: no answer for {timeout_s:g} s at {at}")
+            if waiting := [self._ranks[number] for number in missing if number not in done | heard.keys()]:
+                select.select(waiting, [], [], _LOOK_S)
+        return [heard.get(number) for number in range(len(self._ranks))]
+
+    def _next(self, number: int) -> Any:
+        try:
+            message = self._ranks[number].receiver.receive(0)
+        except (UnreadableMessage, ConnectionError) as error:
+            message = Failed(first_line(error), 1)
+        if message is None:
+            raise self._ended()
+        if isinstance(message, Failed):
+            self.close()
+            raise XebenchError(f"the {self._words}: rank {number}: {message.reason}")
+        return message
+
+    def _fail_alone(self, answers: Sequence[Any]) -> None:
+        """Some ranks have failed and others not: what these have sent or wait for would meet the next variant."""
+        number, raised = next((n, each) for n, each in enumerate(answers) if isinstance(each, Raised))
+        self.close()
+        error = error_of(raised)
+        kind = Unsupported if isinstance(error, Unsupported) else XebenchError
+        raise kind(
+            f"rank {number} alone: {first_line(error) if isinstance(error, XebenchError) else describe_error(error)}"
+        )
+
+    def _ended(self) -> Lost:
+        with suppress(subprocess.TimeoutExpired):
+            self._launcher.wait(GRACE_S)
+        code = self._launcher.poll()
+        printed = os.pread(self._printed, os.fstat(self._printed).st_size, 0).decode(errors="replace")
+        self.close()
+        if code is None:
+            return Lost(f"the {self._words}: one has ended", Status.CRASHED)
+        return Lost(f"the {self._words}: one {how_it_ended(status_of(code, printed), printed)}", Status.CRASHED)
+
+    def close(self) -> None:
+        """End all of them."""
+        if not self.is_alive:
+            return
+        self.is_alive = False
+        for rank in self._ranks:
+            rank.leave()
+        with suppress(subprocess.TimeoutExpired):
+            self._launcher.wait(_LEAVE_S)
+        for rank in self._ranks:
+            rank.close()
+        process.end(self._launcher, _LEAVE_S)
+        os.close(self._printed)
+
+
+def status_of(code: int, printed: str) -> int:
+    """The exit status of the rank that ended first, as `subprocess` has it, from that of MPI's launcher."""
+    signals = [int(one or other) for one, other in _SIGNAL.findall(printed)]
+    if signals:  # the launcher kills the others
+        return -next((number for number in signals if number != signal.SIGKILL), signal.SIGKILL)
+    return _BY_SIGNAL - code if _BY_SIGNAL < code < _BY_SIGNAL + signal.NSIG else code
 
 
 class RemoteProcess:

@@ -1,15 +1,40 @@
-"""Convert what functions return to numpy arrays on the host."""
+"""What a variant did beside its samples: what it returned, whether the device was done, whether it changed an input.
+
+A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
+when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
+that on a discrete GPU. What a CPU device has the host folds: that takes a tenth as long on a busy machine, where a
+device's threads wait for one another. Where the sums differ, and for small inputs, the host compares every byte.
+Results are looked at in the same way when they were compared before (`xebench.measuring.local`).
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from numbers import Number
-from typing import Any
+from typing import Any, Final
 
+import dpctl
 import numpy as np
+import numpy.typing as npt
 
+from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
+from xebench.dpex.device_kernel import DeviceKernel
+from xebench.dpex.kernel_api import NdRange
+from xebench.dpex.native_code import native_code
+from xebench.dpex.spirv_cache import SpirvCache
+from xebench.errors import XebenchError
+from xebench.measuring.bound_problem import Binding
+from xebench.measuring.session.device_memory import DeviceMemory, allocate
+from xebench.measuring.session.recorder import MeasuredSample
+from xebench.measuring.session.session import Session
+from xebench.measuring.session.transcript import Transcript
 from xebench.system.runtime import tensor
-from xebench.system.sycl_types import Array
+from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import Array, UsmArray
+from xebench.vocabulary import Metric
 
 
 def arrays_of(result: Any) -> dict[str, Array]:
@@ -38,3 +63,171 @@ def _on_host(value: Any) -> Array | None:
         return np.asarray(tensor.asnumpy(value))
     to_numpy = getattr(value, "asnumpy", None)  # dpnp's
     return None if to_numpy is None else np.asarray(to_numpy())
+
+
+#: Calls in a row after which the device had work left, so that it is not the system's doing.
+TRIES: Final = 3
+
+
+class Unfinished(XebenchError):
+    """A call left work on the device that is not recorded."""
+
+    @classmethod
+    def after(cls, measured: MeasuredSample) -> Unfinished:
+        """The error of such a call."""
+        return cls(
+            f"the device works for {measured.late_ns / 1e3:.0f} us more when it returns, and nobody times that: wait "
+            "for it there, or submit it to session.queue"
+        )
+
+
+class _Program:
+    """The requests of a variant to its device, with the code of its kernels."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.steps, self._kernels = transcript.steps, tuple(transcript.kernels)
+        sources = [(kernel.compiled.sha256, kernel.compiled.name, kernel.build_options) for kernel in self._kernels]
+        self.key = hashlib.sha256(f"{self.steps} {sources}".encode()).hexdigest()
+
+    @cached_property
+    def machine_code(self) -> tuple[str, ...]:
+        """The machine code of each kernel; code that the driver does not hand out equals no other."""
+        return tuple(_code_of(kernel) for kernel in self._kernels)
+
+
+def _code_of(kernel: DeviceKernel) -> str:
+    return native_code(kernel) or f"unknown {id(kernel)}"
+
+
+class Programs:
+    """The programs of a family."""
+
+    def __init__(self) -> None:
+        self._known: list[_Program] = []
+        self._over = False
+
+    def end(self) -> None:
+        """The first instance is over: what comes later is not noted, and no kernel is kept."""
+        self._known.clear()
+        self._over = True
+
+    @contextmanager
+    def noting(self, session: Session, metric: str) -> Iterator[Transcript | None]:
+        """Note a variant's first call; nothing where the host's own work is part of what is measured."""
+        if self._over or metric != Metric.DEVICE:
+            yield None
+        else:
+            with session.transcribing() as transcript:
+                yield transcript
+
+    def of(self, transcript: Transcript | None) -> str | None:
+        """The key of a program, shared with an earlier equal one; None if that is unknown."""
+        if transcript is None or transcript.lost or not transcript.kernels:
+            return None
+        own = _Program(transcript)
+        for other in self._known:
+            if other.steps == own.steps and (other.key == own.key or other.machine_code == own.machine_code):
+                return other.key
+        self._known.append(own)
+        return own.key
+
+
+#: Smallest input that the device looks at itself: the sums of a smaller one would be as large as half of it.
+LARGE_BYTES: Final = 1 << 20
+#: Most work-items, each with a sum of its own: enough to read the memory of a large GPU at a good part of its speed.
+ITEMS: Final = 1 << 16
+
+GROUP: Final = 256
+#: Words for each sum, where these are fewer items: on a CPU to read the sums would take as long as to make them.
+ROWS: Final = 64
+#: Odd, so that no change of a single word is lost in a sum, however many are added after it (Knuth's MMIX generator).
+FACTOR: Final = 6364136223846793005
+
+_WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
+
+#: Odd, so that no change of a single word is lost: what the host multiplies words by, as many as stay in a cache.
+_FACTORS: Final = np.random.Generator(np.random.PCG64(1)).integers(1 << 62, size=1 << 15) | 1
+
+
+@kernel
+def _fold(item: Any, words: Any, sums: Any, rows: Any) -> None:
+    # a group reads some rows that lie together, neighbours read neighbours, and all do the same number of steps:
+    # three times as fast on a CPU device as one loop with strides from the first word to the last
+    i = item.get_global_id(0)
+    first = i // GROUP * rows * GROUP + i % GROUP
+    total = np.int64(0)
+    for row in range(rows):
+        k = first + row * GROUP
+        if k < words.shape[0]:
+            total = total * np.int64(FACTOR) + np.int64(words[k])
+    sums[i] = total
+
+
+class Sums:
+    """Folds device arrays into sums by which a change is seen; its kernels are built once, for all families.
+
+    Args:
+        queue: of the device.
+    """
+
+    def __init__(self, queue: dpctl.SyclQueue) -> None:
+        self._built: dict[np.dtype[Any], DeviceKernel] = {}
+        self._cache = SpirvCache()
+        self._queue = queue
+        self._memory = DeviceMemory(queue)
+
+    def __call__(self, array: UsmArray) -> bytes:
+        """The sums of a contiguous array that is the whole of its allocation."""
+        if self._queue.sycl_device.is_cpu:
+            return _of_host(self._memory.read(array))
+        return self._memory.read(self.by_device(array)).tobytes()
+
+    def by_device(self, array: UsmArray) -> Any:
+        """The same as an array of the device, computed there in any case."""
+        word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
+        words = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
+        items = min(ITEMS, -(-words.size // (ROWS * GROUP)) * GROUP)
+        sums = allocate(items, np.int64, self._queue)
+        arguments, space = (words, sums, -(-words.size // items)), NdRange((items,), (GROUP,))
+        if word not in self._built:
+            self._built[word] = build(compile_kernel(_fold, space, arguments, cache=self._cache), self._queue)
+        # not a launch that is kept: it would keep the array's memory until the next one
+        PreparedLaunch(self._built[word], self._queue, space, arguments).submit().wait()
+        return sums
+
+
+def _of_host(array: npt.NDArray[Any]) -> bytes:
+    words: npt.NDArray[Any] = array.reshape(-1).view(np.int64 if array.nbytes % 8 == 0 else np.int8)
+    parts = (words[begin : begin + _FACTORS.size] for begin in range(0, words.size, _FACTORS.size))
+    return b"".join(np.int64(part @ _FACTORS[: part.size]).tobytes() for part in parts)
+
+
+class Inputs:
+    """The inputs of a problem on the device. Make it before a variant runs.
+
+    Args:
+        binding: the problem.
+        sums: of device arrays.
+        known: the sums of these data by name, where they were made before.
+
+    Attributes:
+        first: those sums.
+    """
+
+    def __init__(self, binding: Binding, sums: Sums, known: Mapping[str, bytes] | None = None) -> None:
+        self._binding = binding
+        self._sums = sums
+        large = (name for name, array in binding.inputs.items() if array.nbytes >= LARGE_BYTES)
+        self.first = {name: sums(getattr(binding.bound, name)) for name in large} if known is None else known
+
+    def changed(self) -> list[str]:
+        """Names of the inputs that have been changed since the last call; they are put back."""
+        names = [name for name in self._binding.inputs if not self._is_as_before(name)]
+        for name in names:
+            self._binding.restore(name)
+        return names
+
+    def _is_as_before(self, name: str) -> bool:
+        if name in self.first and self._sums(getattr(self._binding.bound, name)) == self.first[name]:
+            return True
+        return self._binding.holds_input(name)

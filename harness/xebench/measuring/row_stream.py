@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor
 from xebench.measuring.messages import TableRows
-from xebench.tables.analysis import timestamps
+from xebench.tables.analysis import metrics
 from xebench.tables.analysis.metrics import EventTimes, HostCall
 from xebench.vocabulary import State
 
@@ -183,7 +183,7 @@ class RowStream:
         """The machine's state over the queued samples; when it is another than before, they are marked."""
         reading, changed = monitor.observe()
         for row in self._samples if changed else ():
-            row["sample_flags"] = timestamps.with_flags(row["sample_flags"], *(FLAGS[name] for name in changed))
+            row["sample_flags"] = metrics.with_flags(row["sample_flags"], *(FLAGS[name] for name in changed))
         self.is_throttled = "throttled" in changed and self._patience_s > 0
         for row in self._samples if self.is_throttled else ():
             row["valid"] = False

@@ -15,10 +15,10 @@ import traceback
 
 from xebench.errors import XebenchError, describe_error
 from xebench.measuring.messages import Done, Failed, Ready
-from xebench.measuring.running_clock import note_stops
+from xebench.measuring.run_clocks import note_stops
 from xebench.system import runtime
+from xebench.system.children.channel import Parent
 from xebench.system.children.lifetime import STOPPING, be_the_first_to_go, run_as_child
-from xebench.system.children.parent import Parent
 
 
 def main(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ import socket
 import sys
 
 from xebench.measuring import serve
-from xebench.system.children.activity import ActivityPage
+from xebench.system.children.channel import ActivityPage
 from xebench.system.children.lifetime import run_as_child
 from xebench.system.children.programs import Program
 

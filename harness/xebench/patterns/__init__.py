@@ -1,1 +1,15 @@
 """The declarative side: what a benchmark file says, and what the harness reads from it."""
+
+__all__ = [
+    "conditions",
+    "declaration",
+    "declaring",
+    "pattern",
+    "pattern_file",
+    "plan",
+    "problem",
+    "reading",
+    "registry",
+    "two_versions",
+    "variant_code",
+]

@@ -1,15 +1,19 @@
-"""The declaration of a pattern as plain data, for lists, plans and reports; nothing runs."""
+"""What the harness knows of a pattern without running it, and the catalogue of the guide's lessons."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from xebench.tables.analysis.claim import Claim
 
-if TYPE_CHECKING:  # a list of patterns needs none of what declares them
+if TYPE_CHECKING:
     from xebench.patterns.pattern import Pattern
 
 
@@ -89,3 +93,54 @@ def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
 
 def _named(claims: Iterable[Claim], baseline: str) -> tuple[Claim, ...]:
     return tuple(msgspec.structs.replace(claim, against=claim.against or baseline) for claim in claims)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A lesson.
+
+    Attributes:
+        id: as patterns name it.
+        name: what it is called.
+        guide: its place in the guide.
+        program: ``kernel`` or ``host``: the program that the lesson lies in.
+        same_as: the id of the entry of which this is the same lesson in another chapter; a pattern that names one of
+            them covers all.
+        kind: ``recorded`` or ``cannot be said``, where a pattern is not the answer.
+        detail: what records it (columns as ``table.column``, facts of the manifest, commands), or why it cannot be
+            said.
+        stand_in: what comes nearest to a lesson that cannot be said.
+    """
+
+    id: str
+    name: str
+    guide: str
+    program: str
+    same_as: str
+    kind: str
+    detail: str
+    stand_in: str
+
+    @property
+    def lesson(self) -> str:
+        """The id that stands for the lesson in all of its chapters."""
+        return self.same_as or self.id
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The catalogue, in the guide's order."""
+    text = Path(__file__).with_name("data").joinpath("catalogue.csv").read_text(encoding="utf-8")
+    return tuple(Entry(**row) for row in csv.DictReader(text.splitlines()))
+
+
+def covered_entries(ids: Iterable[str]) -> tuple[Entry, ...]:
+    """The entries that a pattern covers which names these ids: theirs, and the same lessons in other chapters."""
+    named = set(ids)
+    lessons = {entry.lesson for entry in entries() if entry.id in named}
+    return tuple(entry for entry in entries() if entry.lesson in lessons)
+
+
+def sections(info: PatternInfo) -> tuple[str, ...]:
+    """The places in the guide that a pattern is about: its own, and those of the entries that it covers."""
+    return (info.guide, *(entry.guide for entry in covered_entries(info.catalogue)))

@@ -1,8 +1,7 @@
 """The names with which benchmark files declare patterns, as `xebench` exports them."""
 
-from xebench.patterns.fit import fit
 from xebench.patterns.pattern import Pattern
-from xebench.patterns.problem import Problem, inout, output
+from xebench.patterns.problem import Problem, fit, inout, output
 from xebench.tables.analysis.claim import Claim, Figure
 
 __all__ = ["Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output"]

@@ -19,8 +19,8 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from xebench.errors import PatternError, escape_controls, suggestion
 from xebench.patterns import conditions
-from xebench.patterns.claim_rules import contradiction
-from xebench.patterns.fit import by_class, is_fit
+from xebench.patterns.conditions import contradiction
+from xebench.patterns.problem import by_class, is_fit
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 

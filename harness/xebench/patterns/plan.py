@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.fit import Room, by_class, fitted, is_fit
 from xebench.patterns.pattern import DEVICE
+from xebench.patterns.problem import Room, by_class, fitted, is_fit
 from xebench.system.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying

@@ -136,7 +136,7 @@ def _is_current(declarations: Declarations) -> bool:
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
     import tempfile  # these cost milliseconds that a list of known patterns does not have
 
-    from xebench.system.children.ask import ask
+    from xebench.system.children.process import ask
     from xebench.system.children.programs import Program
 
     with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.tables.analysis.fixed_cost import FEW
-from xebench.tables.analysis.judgement import Judgement, in_brief
+from xebench.tables.analysis.answer import FEW
+from xebench.tables.analysis.claim import Judgement, in_brief
 from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.

@@ -16,13 +16,13 @@ from rich.text import Text
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.report.markdown_table import escape, table
 from xebench.report.run_summary import headline
+from xebench.report.table_forms import escape, table
 from xebench.report.templates import fill
 from xebench.tables import Run, compare_runs, compare_versions
 from xebench.tables.analysis import points
 from xebench.tables.analysis.compare import DECIDED
-from xebench.tables.analysis.rows import rows
+from xebench.tables.analysis.points import rows
 from xebench.tables.files import as_csv
 from xebench.tables.schema import TableRow
 from xebench.vocabulary import Outcome, State

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from xebench.report.console import draw, terminal_width
 from xebench.report.units import binary_size
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
-from xebench.system.gpu_model.occupancy_search import HeatCell
+from xebench.system.gpu_model.gpus import GpuParameters
+from xebench.system.gpu_model.occupancy import HeatCell
 
 ROWS: Final = "cells"
 

@@ -16,7 +16,7 @@ from xebench.isa.code_answers import CodeAnswer
 from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.compilation import Target
 from xebench.isa.table import KernelOnGpu, row
-from xebench.report import claim_text
+from xebench.report import patterns_text
 from xebench.report.console import draw, plain_table, terminal_width
 
 # Heading, and the columns of the table that stand under it, joined by a slash.
@@ -136,7 +136,7 @@ def claims(answers: Sequence[CodeAnswer]) -> list[str]:
         points.setdefault((answer.pattern, answer.variant), set()).add(answer.axes)
     return [
         f"{answer.answer}: {answer.pattern}/{answer.variant}, {target_name(answer.target)}: "
-        f"{claim_text.describe_claim(answer.claim)} [{claim_text.claim_source(answer.claim)}]: {answer.reason}"
+        f"{patterns_text.describe_claim(answer.claim)} [{patterns_text.claim_source(answer.claim)}]: {answer.reason}"
         + (f" at {answer.axes}" if len(points[answer.pattern, answer.variant]) > 1 else "")
         for answer in answers
     ]

@@ -10,12 +10,12 @@ from typing import Literal
 from rich.table import Table
 
 from xebench.isa.collect import VariantWithoutKernel
-from xebench.isa.kernel_occupancy import KernelOccupancy
+from xebench.isa.roof_projection import KernelOccupancy
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.occupancy_text import step_text
 from xebench.report.units import binary_size, figure, percent
 from xebench.report.units import occupancy as device_occupancy
-from xebench.system.gpu_model.occupancy_search import nearest_better
+from xebench.system.gpu_model.occupancy import nearest_better
 from xebench.tables.analysis import points
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from xebench.report.units import percent
-from xebench.system.gpu_model.occupancy import Occupancy
-from xebench.system.gpu_model.occupancy_search import difference, explain, nearest_better
+from xebench.system.gpu_model.occupancy import Occupancy, difference, explain, nearest_better
 
 
 def as_json(occupancy: Occupancy) -> str:

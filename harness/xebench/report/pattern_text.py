@@ -12,13 +12,13 @@ from typing import Final
 from xebench.isa.diff import aligned
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.variant_code import Definition, code_of
-from xebench.report import claim_text
+from xebench.report import patterns_text
 from xebench.report.answer_words import sentence
 from xebench.report.console import terminal_width
 from xebench.report.formats.text import excerpt
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
 from xebench.tables import Run
-from xebench.tables.stored import FOLDERS
+from xebench.tables.run import FOLDERS
 
 #: Its rows in Markdown and CSV are the answers.
 ROWS: Final = "answers"
@@ -102,7 +102,9 @@ def _measured(info: PatternInfo, runs: Sequence[Run], width: int) -> Iterator[st
 def _variants(info: PatternInfo, width: int) -> Iterator[str]:
     yield "variants:"
     for variant in info.variants:
-        claims = [f"{claim_text.describe_claim(claim)} [{claim_text.claim_source(claim)}]" for claim in variant.claims]
+        claims = [
+            f"{patterns_text.describe_claim(claim)} [{patterns_text.claim_source(claim)}]" for claim in variant.claims
+        ]
         text = ": ".join(
             filter(None, (f"{variant.name} ({variant.role})", variant.summary.rstrip("."), "; ".join(claims)))
         )

@@ -13,7 +13,7 @@ from rich.text import Text
 from xebench.isa.roof_projection import Projection
 from xebench.report import units
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
+from xebench.system.gpu_model.gpus import GpuParameters
 from xebench.tables.analysis import points
 from xebench.vocabulary import RATE_ROOFS, Roof
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.tables import Run
+from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import from_json, is_expected
-from xebench.tables.analysis.fixed_cost import FEW
-from xebench.tables.analysis.kernel_compilers import compilers_of
+from xebench.tables.analysis.compare import compilers_of
 from xebench.tables.analysis.noise_floor import noise_floor
-from xebench.tables.analysis.rows import rows
-from xebench.tables.analysis.times import counting_samples
+from xebench.tables.analysis.points import rows
+from xebench.tables.analysis.summaries import counting_samples
 from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.

@@ -1,4 +1,4 @@
-"""The forms in which a command prints its table: one function for the views of all commands.
+"""The forms in which a command prints its table, Markdown among them: one function for the views of all commands.
 
 A view is a module with ``as_text`` and ``as_json``. The rows of a table are what its JSON lists: the JSON itself, the
 entry that the view names in ``ROWS``, or else the one object. Markdown has the columns of ``SHOWN`` where a view has
@@ -8,11 +8,33 @@ that, and leaves out those that are empty in every row; CSV has all.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from xebench.report.markdown_table import table
+
+def escape(text: object) -> str:
+    """A text in one line that starts neither a cell nor HTML; other Markdown in it counts."""
+    line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", " ".join(str(text).split()))
+    # a backslash before the one that escapes would escape that
+    return re.sub(r"(\\*)\|", r"\1\1\\|", line)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Container[int] = ()) -> list[str]:
+    """The lines of a table.
+
+    Args:
+        headings: of the columns.
+        rows: the cells of each row, one for each heading.
+        right: numbers of the columns that are aligned to the right, from 0.
+    """
+    rule = "|".join("--:" if column in right else "---" for column in range(len(headings)))
+    return [_line(headings), f"|{rule}|", *map(_line, rows)]
+
+
+def _line(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(map(escape, cells))} |"
 
 
 def render(view: ModuleType, form: str, *content: Any) -> str:

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from xebench.tables import Run
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
 #: What a track of a queue is called that has events of a kind; all else are other events.

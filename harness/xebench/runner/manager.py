@@ -1,4 +1,4 @@
-"""Serve families to worker processes, and turn whatever happens to a worker into rows.
+"""Serve families to worker processes, and turn whatever happens to a worker, or does not, into rows.
 
 A worker serves many families. When it crashes or hangs, the variant that was at work is marked, a new worker takes
 the family on without it, and nothing that was measured is lost. A pattern file of the user's has workers of its own.
@@ -11,28 +11,85 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Protocol
 
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
-from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
-from xebench.measuring.messages import MeasureFamily, Upcoming, WorkerMessage
+from xebench.measuring.messages import (
+    ENDED_BEFORE,
+    NOT_MEASURED,
+    CaseResult,
+    MeasureFamily,
+    Upcoming,
+    WorkerMessage,
+    fixed_columns,
+)
 from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.reading import is_as_declared
 from xebench.patterns.registry import is_builtin
 from xebench.runner.family_progress import FamilyProgress, VisitShare
-from xebench.runner.silence import Silence
-from xebench.runner.stop_signals import Stopped
+from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
 from xebench.system.children.worker import WorkerProcess
-from xebench.tables.analysis import timestamps
+from xebench.tables.analysis import metrics
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.moderation import Prior, prior_of
 from xebench.tables.checks import CheckRow
 from xebench.vocabulary import CheckResult, Flag, Status
+
+#: Seconds of silence after which it is told, and from one telling to the next.
+FIRST_TOLD_S: Final = 10.0
+
+TOLD_AGAIN_S: Final = 60.0
+
+
+@dataclass
+class Silence:
+    """The silences of a worker while it is at one request.
+
+    Attributes:
+        request: what it was asked for, for what is said.
+        say: prints a notice.
+        clock: seconds.
+        slowest_step_s: the longest time from one sign of life to the next so far; what it is at now is no part of it.
+    """
+
+    request: str
+    say: Callable[[str], None]
+    clock: Clock = time.monotonic
+    slowest_step_s: float = 0.0
+    _at: tuple[str | None, str] = (None, "")
+    _tell_after_s: float = FIRST_TOLD_S
+    _heard_s: float = field(init=False)
+    _moved_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._heard_s = self._moved_s = self.clock()
+
+    def heard(self) -> None:
+        """The worker has said something."""
+        self._heard_s, self._tell_after_s = self.clock(), FIRST_TOLD_S
+        self._moved()
+
+    def look(self, variant: str | None, stage: str, limit_s: float) -> None:
+        """It says nothing, and is at this now; it may be silent for so long."""
+        if (variant, stage) != self._at:
+            self._at = variant, stage
+            self._moved()
+        silent_s = self.clock() - self._heard_s
+        if silent_s >= self._tell_after_s:
+            self._tell_after_s += TOLD_AGAIN_S
+            who = f"{self.request}: {variant}" if variant else self.request
+            self.say(f"{who} ({stage}): no answer for {silent_s:.0f} s, waits up to {limit_s:.0f} s")
+
+    def _moved(self) -> None:
+        now = self.clock()
+        self.slowest_step_s = max(self.slowest_step_s, now - self._moved_s)
+        self._moved_s = now
+
 
 # A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or computes a
 # reference.
@@ -45,6 +102,7 @@ END_GRACE_S = 3.0
 FIRST_VISIT: Final = Visit()
 
 _WHOLE_BUDGET: Final = "the budget for the run"
+
 _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
 # What a variant's last check in a visit says of its samples, by the status that it leaves. Other ends are no check.
@@ -364,7 +422,7 @@ class Manager:
             self._next_sample = max(self._next_sample, sample["sample_id"] + 1)
             progress.add_sample(sample)
             share.add_sample(sample, self.clock())
-            sample["sample_flags"] = timestamps.with_flags(sample["sample_flags"], *flags)
+            sample["sample_flags"] = metrics.with_flags(sample["sample_flags"], *flags)
 
     def _finish(self, progress: FamilyProgress, share: VisitShare) -> None:
         """Write the last word on each variant in this visit: first what its check says of its samples.

@@ -1,22 +1,28 @@
-"""The limits of a run: the memory of a worker process, and the seconds of the whole run."""
+"""What a run may use, memory and seconds, and what stops it cleanly: Ctrl-C, ``kill`` and a closed terminal."""
 
 from __future__ import annotations
 
 import math
 import re
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import FrameType
+from typing import Any, Final
 
 from xebench.errors import XebenchError
+from xebench.system.children.lifetime import STOPPING
 
 DEFAULT_MEMORY: Final = "80%"
 #: A worker with the SYCL runtime and numba occupies about 300 MiB.
 LEAST_MEMORY: Final = 512 << 20
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT]?)(?:i?B)?|(%))", re.IGNORECASE)
 
 
@@ -102,3 +108,77 @@ class RunBudget:
     def _rest_s(self) -> float:
         assert self.seconds is not None and self.begun_s is not None
         return self.seconds - (self.clock() - self.begun_s)
+
+
+class Stopped(BaseException):
+    """A signal ended the run. No ``Exception``, so that nothing that handles errors takes it for one."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.name = signal.Signals(number).name
+
+
+class StoppedEarly(XebenchError):
+    """A signal came before there was a run folder."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"stopped by {name} before anything was measured")
+        self.exit_code = exit_code(name)
+
+
+def exit_code(name: str) -> int:
+    """The exit status that shells expect of a command that the signal ``name`` ended."""
+    return 128 + signal.Signals[name]
+
+
+class StopSignals:
+    """Handlers for the time of a run.
+
+    The first signal raises `Stopped`: at once, or, within `held`, at the next `check`. Every later one is ignored:
+    the run is ending already, and a second Ctrl-C must not tear the folder.
+    """
+
+    def __init__(self) -> None:
+        self._caught: int | None = None
+        self._over = False
+        self._held = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> StopSignals:
+        if threading.current_thread() is threading.main_thread():
+            for number in STOPPING:
+                # what the caller ignores (nohup, a shell's background job) stays ignored
+                if (before := signal.getsignal(number)) is not signal.SIG_IGN:
+                    self._before[number] = before
+                    signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.ignore()
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within this block a signal waits for `check`, or for the end of the block."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        self.check()
+
+    def check(self) -> None:
+        """Raise `Stopped` for a signal that waits."""
+        if self._caught is not None and not self._over:
+            self._over = True
+            raise Stopped(self._caught)
+
+    def ignore(self) -> None:
+        """From now on no signal has an effect: the run is over and its folder is being finished."""
+        self._over = True
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._caught = number if self._caught is None else self._caught
+        if not self._held:
+            self.check()

@@ -11,7 +11,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError
-from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
+from xebench.measuring.messages import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.sampling.stopping import log_speedups
 from xebench.patterns.plan import Family
@@ -19,9 +19,8 @@ from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.visits import Visit
 from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.analysis import times
-from xebench.tables.analysis.points import to_json
-from xebench.tables.analysis.rows import rows
+from xebench.tables.analysis import summaries
+from xebench.tables.analysis.points import rows, to_json
 from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
 #: What tells one device, or one of its drivers, from another.
@@ -162,7 +161,7 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         visit=Visit(max(0, sampling.passes - 2)),
         spent_s=0.0 if math.isinf(sampling.budget_s) else sampling.budget_s * (1 - 1 / sampling.passes),
         blocks=checked["block"].nunique(),
-        speedups=_speedups(family, times.usable(run.cases, own), names, family.compared(device_class)),
+        speedups=_speedups(family, summaries.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),
         seconds=next((json.loads(row["visit_seconds"]) for row in cases.values() if row["visit_seconds"]), {}),
     )

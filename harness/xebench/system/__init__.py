@@ -5,3 +5,5 @@ from typing import Final
 
 #: The folder of the package `xebench`, in a source tree or where a wheel is installed.
 PACKAGE: Final = Path(__file__).parents[1]
+
+__all__ = ["PACKAGE", "children", "disk_cache", "gpu_model", "kernel_pack", "lazy", "runtime", "sycl_types"]

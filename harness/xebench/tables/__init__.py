@@ -15,10 +15,19 @@ __all__ = [
     "Run",
     "RunWriter",
     "SchemaError",
+    "analysis",
+    "checks",
+    "columns",
     "compare_runs",
     "compare_versions",
+    "files",
     "frame",
     "load_run",
+    "packed_run",
+    "provenance",
+    "run",
+    "schema",
+    "timeline",
 ]
 
 __getattr__ = lazily(

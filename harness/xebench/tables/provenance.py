@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from xebench.system import PACKAGE
 from xebench.system.children.process import run
-from xebench.system.runtime.stack import stack
+from xebench.system.runtime.packages import stack
 from xebench.tables.schema import SCHEMA_VERSION
 from xebench.vocabulary import GENERATOR
 

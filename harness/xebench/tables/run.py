@@ -1,14 +1,14 @@
-"""Reading a run folder, finished or not."""
+"""Reading run folders, finished or not, and the runs that are at hand."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import pandas as pd
 
@@ -16,8 +16,8 @@ from xebench.errors import RunFolderError, XebenchError, describe_error, suggest
 from xebench.tables import checks, files, journal, packed_run, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json, is_expected
-from xebench.tables.analysis.kernel_compilers import compilers
-from xebench.tables.doubled import refuse_doubled_events, refuse_doubled_samples
+from xebench.tables.analysis.compare import compilers
+from xebench.tables.checks import refuse_doubled_events, refuse_doubled_samples
 from xebench.vocabulary import FAILED
 
 
@@ -377,3 +377,29 @@ def _texts(column: pd.Series[Any]) -> list[Any]:
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:
     return (folder / journal.FOLDER).is_dir() or bool(manifest["state"] == "running")
+
+
+#: Where `xebench run` puts its runs, and where a checkout keeps those of others.
+FOLDERS: Final = (Path("runs"), Path("results"))
+
+
+def newest_of_each_device(pattern: str, folders: Iterable[Path] = FOLDERS) -> list[Run]:
+    """The newest run of each device that measured a pattern, newest first; damaged runs are left out.
+
+    Args:
+        pattern: its name.
+        folders: that hold run folders.
+    """
+    found: list[Run] = []
+    for folder in folders:
+        for manifest in folder.glob("*/manifest.json"):
+            try:
+                run = load_run(manifest.parent)
+                if (run.part("pairs", ["pattern"])["pattern"] == pattern).any():
+                    found.append(run)
+            except (RunFolderError, OSError):
+                continue
+    newest: dict[tuple[str, ...], Run] = {}
+    for run in sorted(found, key=lambda run: str(run.manifest.get("created", "")), reverse=True):
+        newest.setdefault(tuple(run.devices["name"]), run)
+    return list(newest.values())

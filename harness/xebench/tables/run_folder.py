@@ -1,4 +1,6 @@
-"""Writing a run folder: a manifest, the journal while a run goes on, and Parquet tables when it is over.
+"""Writing a run folder, one writer at a time.
+
+A manifest, the journal while a run goes on, and Parquet tables when it is over.
 
     manifest.json                 what ran, where, with which versions; running, complete or interrupted;
                                   of a finished run the SHA-256 of every other file
@@ -13,6 +15,7 @@ killed at any moment leaves a folder that `xebench.tables.load_run` reads.
 from __future__ import annotations
 
 import errno
+import fcntl
 import itertools
 import os
 import shutil
@@ -26,14 +29,55 @@ import pandas as pd
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, describe_error
 from xebench.tables import files, journal, schema
 from xebench.tables.analysis import points
-from xebench.tables.analysis.kernel_compilers import compilers
-from xebench.tables.analysis.rows import rows
+from xebench.tables.analysis.compare import compilers
+from xebench.tables.analysis.points import rows
 from xebench.tables.checks import CheckRow
-from xebench.tables.files import MANIFEST
-from xebench.tables.lock import NAME as LOCK_FILE
-from xebench.tables.lock import FolderLock
+from xebench.tables.files import MANIFEST, open_within
 from xebench.tables.provenance import now
 from xebench.tables.run import Run, read_measured, with_derived
+
+NAME: Final = ".lock"
+
+
+class FolderLock:
+    """An exclusive lock on a folder, held until `release` or the end of the process.
+
+    The lock is on an open file (flock), so it also tells two writers of one process apart. The file is not
+    inherited by a worker that is started by exec.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock of ``folder``, which is made if need be.
+
+        Raises:
+            RunFolderError: Another writer holds it, or the folder cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = open_within(folder.resolve(), NAME)
+        except OSError as error:
+            raise RunFolderError(
+                f"cannot write {folder} ({error.strerror}): name another folder with --output"
+            ) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._file, 32, 0).decode(errors="replace") or "unknown"
+            self.release()
+            raise RunFolderError(
+                f"{folder} is being written by another run (process {holder}): "
+                "wait for it or name another folder with --output"
+            ) from error
+        with suppress(OSError):  # the number is for the message only; a full disk is reported by the journal
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    def release(self) -> None:
+        """Let go; twice is fine."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
 
 #: Of the disk when a run begins: the tables of the reference run take 18 MB.
 LEAST_FREE_BYTES: Final = 20 << 20
@@ -299,7 +343,7 @@ def _refuse(folder: Path, overwrite: bool) -> None:
             raise RunFolderError(f"{folder} holds a run already: add --overwrite or --resume, or name another folder")
         return
     try:
-        occupied = folder.is_dir() and any(entry.name != LOCK_FILE for entry in folder.iterdir())
+        occupied = folder.is_dir() and any(entry.name != NAME for entry in folder.iterdir())
     except OSError as error:
         raise RunFolderError(
             f"{folder} cannot be read ({error.strerror}): name another folder with --output"

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.errors import XebenchError
-from xebench.tables.analysis.rows import place, problem_id
+from xebench.tables.analysis.points import place, problem_id
 from xebench.tables.columns import (
     CASES,
     CHECKS,

@@ -12,7 +12,7 @@ import pytest
 from xebench import kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
@@ -86,7 +86,7 @@ def loop_merges(spirv: bytes) -> list[int]:
 
 
 def test_a_module_of_text_becomes_spirv_with_the_hint_of_its_loop(back_end: Any) -> None:
-    from xebench.dpex.numba_target.loop_controls import loop_hints, with_loop_controls
+    from xebench.dpex.spirv_module import loop_hints, with_loop_controls
 
     text, spirv = back_end.emit(MODULE, TRIPLE, unroll=False)
     assert loop_merges(spirv) == []

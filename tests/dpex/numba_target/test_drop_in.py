@@ -10,7 +10,7 @@ import pytest
 from xebench import dpex
 from xebench import kernel_api as kapi
 from xebench.dpex import KernelCompileError, OptionError
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

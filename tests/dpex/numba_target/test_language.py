@@ -11,7 +11,7 @@ from device_kit import launch
 from xebench import device_func, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import ArgumentError, KernelCompileError, call_kernel, call_kernel_async, compile_kernel
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]

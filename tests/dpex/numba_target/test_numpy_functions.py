@@ -8,7 +8,7 @@ from device_kit import launch
 
 from xebench import kernel
 from xebench import kernel_api as kapi
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
 

@@ -23,7 +23,7 @@ from random_kernels import GROUP, ITEMS, TILES, RandomKernel, random_kernels
 
 from xebench import kernel_api as kapi
 from xebench.dpex import CompiledKernel, KernelCompileError, PreparedLaunch, build, compile_kernel
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

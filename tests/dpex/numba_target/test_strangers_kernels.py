@@ -19,7 +19,7 @@ from device_kit import require
 
 from xebench import dpex
 from xebench import kernel_api as kapi
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

@@ -10,7 +10,7 @@ import pytest
 from optional import needs
 
 from xebench.system.kernel_pack import Pack
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 pytestmark = [
     pytest.mark.device,

@@ -12,7 +12,7 @@ import click
 
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 
 HEADINGS: Final = ("minutes", "families visited", "claims answered", "undecided", "half-width, median")
 PLANS: Final = ("with a plan", "in turn")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from xebench.measuring.sampling.limits import FEW_INSTANCES, Sampling
-from xebench.runner.preliminary import pair_state, ratio_of
+from xebench.runner.visiting import pair_state, ratio_of
 from xebench.runner.visits import FamilyState, Visit, Visits
 from xebench.tables.analysis.answer import Circumstances, judge, same_within
 from xebench.tables.analysis.claim import Claim

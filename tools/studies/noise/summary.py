@@ -11,7 +11,7 @@ from tools.studies.noise.goals import goals, percent
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from tools.studies.noise.rules import PRECISIONS, PYPERF, XEBENCH
 from tools.studies.noise.tallies import Hindsight, Score, coverage, hindsight, part, scores, seconds
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
 #: Excesses of the pairs that are no A/A pairs.

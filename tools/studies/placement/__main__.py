@@ -14,7 +14,7 @@ import click
 from xebench.cli.options import DEVICE
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
 EQUAL: Final = Path(__file__).with_name("equal.py")

@@ -7,7 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from xebench.report.markdown_table import table
+from xebench.report.table_forms import table
 from xebench.report.templates import fill
 from xebench.vocabulary import Outcome
 

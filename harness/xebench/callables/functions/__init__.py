@@ -7,8 +7,7 @@ from xebench.system import runtime
 
 runtime.load()
 
-from xebench.callables.functions.comparing import Compared, compare  # noqa: E402 what they import needs the SYCL runtime
-from xebench.callables.functions.measuring import Measured, measure  # noqa: E402
-from xebench.callables.functions.sessions import open_session  # noqa: E402
+from xebench.callables.functions.measuring import Compared, Measured, compare, measure  # noqa: E402 what they import needs the SYCL runtime  # noqa: E402
+from xebench.callables.functions.request import open_session  # noqa: E402
 
-__all__ = ["Compared", "Measured", "compare", "measure", "open_session"]
+__all__ = ["Compared", "Measured", "compare", "family", "measure", "open_session", "request", "tables"]

@@ -1,33 +1,76 @@
-"""Some functions as one family: called, compared, and sampled side by side, here or in a process of their own."""
+"""Some functions as one family: called, compared and sampled side by side, here or in a process of their own.
+
+All functions of a call share that process, as the variants of a family share a worker, so that they are sampled in
+turns. When one of them ends it, the others are measured again in another, without it.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from xebench.callables.functions.rows import Rows, case_id
-from xebench.measuring.calibration import make_flusher
+from xebench.errors import XebenchError, describe_error
 from xebench.measuring.correctness import Expected
+from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import FamilyLoop, Plan
-from xebench.measuring.local import FunctionPlace
-from xebench.measuring.messages import Stage
+from xebench.measuring.instrument import make_flusher
+from xebench.measuring.local_functions import FunctionPlace
+from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import OnePlace, Place
+from xebench.measuring.place_server import IMPORTABLE, program
+from xebench.measuring.places import RemoteProcess
+from xebench.measuring.remote import BeginFunctions, RemotePlace
 from xebench.measuring.row_stream import RowStream
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Variant
+from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
+from xebench.system.sycl_types import Queue
 from xebench.tables.analysis.claim import Claim
-from xebench.vocabulary import Role, State, Status
+from xebench.vocabulary import Metric, Role, State, Status
+
+#: What stands where a run has the pattern and its preset.
+PATTERN: Final = "functions"
+
+PRESET: Final = "default"
+
+
+class Rows:
+    """Keeps the rows that a `RowStream` makes."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[Mapping[str, Any]]] = {"samples": [], "events": [], "machine": []}
+
+    def send(self, message: TableRows, /) -> None:
+        """Keep some rows."""
+        self._rows[message.table] += message.rows
+
+    def of(self, table: str) -> list[Mapping[str, Any]]:
+        """The rows of a table."""
+        return self._rows[table]
+
+
+def case_id(name: str, device: DeviceInfo) -> str:
+    """The key of a function."""
+    return f"{PATTERN}/{name}/{PRESET}/-/{device.device_class}"
+
+
+def family_id(device: DeviceInfo) -> str:
+    """The key of all functions of a comparison."""
+    return f"{PATTERN}/{PRESET}/-/{device.device_class}"
+
 
 #: How a function's work is seen.
 RECORDED: Final = (
     "open session = xebench.open_session() first, make arrays with sycl_queue=session.queue, and give queue=session; "
     "or ask for metric='wall'"
 )
+
 NO_COMMAND: Final = f"{{name}}: no command of it was recorded: {RECORDED}"
 
 #: Stages in reasons: nobody declares a problem, and nothing is prepared.
@@ -160,3 +203,64 @@ class FunctionFamily:
 
 def _role(is_reference: bool) -> Role:
     return Role.BASELINE if is_reference else Role.INTERMEDIATE
+
+
+#: Seconds that a call may take before the process counts as hung.
+PATIENCE_S: Final = 120.0
+
+
+def measured_apart(
+    functions: Mapping[str, Callable[..., Any]],
+    reference: str,
+    claims: Mapping[str, tuple[Claim, ...]],
+    session: Session,
+    settings: Settings,
+) -> FunctionFamily:
+    """The family, measured; see `FunctionFamily`.
+
+    Args:
+        functions: by name.
+        reference: the name of the one that others are compared with.
+        claims: by name.
+        session: on the device; the functions have another one.
+        settings: how.
+
+    Raises:
+        XebenchError: a function cannot be imported elsewhere, or the reference ended the process.
+        Exception: whatever the reference raises.
+    """
+    try:
+        packed = pickle.dumps((functions, settings.setup))
+        begin = BeginFunctions(program(), packed, settings.metric, RECORDED)
+    except (pickle.PicklingError, AttributeError, TypeError, RuntimeError) as error:
+        raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
+    ended: dict[str, tuple[Status, str]] = {}
+    while True:
+        try:
+            process = RemoteProcess(session.device.filter_string, {}, "its process", PATIENCE_S)
+        except Lost as lost:
+            raise XebenchError(f"isolated=True: {lost.how}: see 'xebench doctor'") from None
+        family = FunctionFamily(functions, reference, claims, session, settings, ended)
+        try:
+            family.measure(RemotePlace(process, begin))
+            return family
+        except Lost as lost:
+            if lost.variant in (None, reference):
+                raise XebenchError(f"{lost.variant or 'setup'}: {lost.how}") from None
+            ended[str(lost.variant)] = lost.status, lost.how
+        finally:
+            process.close()
+
+
+def refuse_what_stays_here(queue: Session | Queue | None, settings: Settings) -> None:
+    """Refuse what functions cannot have in another process.
+
+    Raises:
+        XebenchError: a queue, or arrays of this process.
+    """
+    if queue is not None:
+        raise XebenchError("isolated=True: a queue stays in its process: leave out queue=, and name a device=")
+    if settings.setup is None and settings.metric != Metric.WALL:
+        raise XebenchError(
+            "isolated=True: give setup=, which makes the arguments in that process from its session, or metric='wall'"
+        )

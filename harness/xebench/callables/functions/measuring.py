@@ -1,26 +1,33 @@
-"""`measure`: how long a function takes."""
+"""`measure`: how long a function takes. `compare`.
+
+How much faster one is than another, and whether a claim of it holds.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
-from xebench.callables.functions.asked import (
+from xebench.callables.functions.request import (
     BUDGET_S,
     PRECISION,
+    check_choice,
     checked_function,
     measure_functions,
     settings_of,
 )
-from xebench.callables.functions.tables import run_of
-from xebench.callables.functions.words import events_words, host_doubt, time_words
+from xebench.callables.functions.tables import events_words, host_doubt, remarks, run_of, time_words
+from xebench.errors import XebenchError
 from xebench.measuring.session.session import Session
+from xebench.report.console import terminal_width
+from xebench.report.formats.text import MOST, table
 from xebench.system.sycl_types import Queue
 from xebench.tables import Run
+from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import Metric, State
 
 
@@ -132,3 +139,158 @@ def measure(
 
 def _number(value: Any) -> float:
     return float("nan") if pd.isna(value) else float(value)
+
+
+#: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
+RTOL: Final = 1e-5
+
+ATOL: Final = 1e-8
+
+
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """The result of `compare`.
+
+    Attributes:
+        reference: the name of the function that the others are compared with.
+        run: everything as the tables of a run, in memory.
+        unchecked: whether results should have been compared, and the reference returned none.
+    """
+
+    reference: str
+    run: Run
+    unchecked: bool = False
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """The table `pairs`: speed-ups with intervals, and answers; ``variant`` is the name of a function."""
+        return self.run.pairs
+
+    @property
+    def summaries(self) -> pd.DataFrame:
+        """The table `summaries`: the time of each function."""
+        return self.run.summaries
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The table `samples`: a row for each sample, first calls and warm-up among them."""
+        return self.run.samples
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """The table `events`: a row for each command of a sample."""
+        return self.run.events
+
+    def __repr__(self) -> str:
+        lines = [f"! {line}" for line in remarks(self.run, unchecked=self.unchecked)]
+        return "\n".join([table(self.run, min(terminal_width(elsewhere=MOST), MOST)), *lines])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def compare(
+    functions: Mapping[str, Callable[..., Any]],
+    *,
+    reference: str | None = None,
+    claim: Claims | Mapping[str, Claims] = None,
+    queue: Session | Queue | None = None,
+    device: str = "auto",
+    metric: str = Metric.DEVICE.value,
+    state: str = State.HOT.value,
+    precision: float = PRECISION,
+    budget_s: float = BUDGET_S,
+    setup: Callable[[Session], Any] | None = None,
+    instances: int | None = None,
+    isolated: bool = False,
+    check: bool = True,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    bytes_moved: int | None = None,
+    operations: int | None = None,
+) -> Compared:
+    """Compare functions in one process: blocks that hold each once, in random order, until the speed-ups are precise
+    enough.
+
+    Args:
+        functions: by name; each is called as `measure` calls its function, and all with the same arguments.
+        reference: the name of the one that speed-ups are counted from; the first by default.
+        claim: what is said of all others (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose
+            ``against`` may name another function), or a mapping of this by name.
+        queue, device, metric, state: as in `measure`.
+        precision: half-width of the 95 % interval of every log speed-up that ends the sampling.
+        budget_s: seconds for all functions together.
+        setup, instances: as in `measure`.
+        isolated: whether the functions run in a process of their own. A function that ends it is reported, and the
+            others are measured again without it; the functions and ``setup`` are as in `measure`.
+        check: whether arrays and numbers that functions return are compared with the reference's, before, among and
+            after the samples: shape and type must be the same. A function that returns others is reported and not
+            compared.
+        rtol: difference that passes, relative to the reference's.
+        atol: absolute difference that passes.
+        bytes_moved, operations: as in `measure`.
+
+    Returns:
+        Speed-ups with intervals, the answers to claims, and the tables `pairs`, `samples` and `events`.
+
+    Raises:
+        XebenchError: nothing that the reference does is recorded, or an argument cannot be.
+        NoDevice: there is no such device.
+        Exception: whatever the reference raises; what others raise is told.
+    """
+    if not isinstance(functions, Mapping) or len(functions) < 2:
+        raise XebenchError("compare takes two functions or more, by name: compare({'plain': f, 'fused': g})")
+    for name, function in functions.items():
+        checked_function(function, name)
+    against = next(iter(functions)) if reference is None else check_choice(reference, functions, "reference")
+    settings = settings_of(
+        metric=metric,
+        state=state,
+        precision=precision,
+        budget_s=budget_s,
+        setup=setup,
+        instances=instances,
+        check=check,
+        rtol=rtol,
+        atol=atol,
+        bytes_moved=bytes_moved,
+        operations=operations,
+    )
+    claims = claims_by_name(claim, list(functions), against)
+    family = measure_functions(functions, against, claims, settings, queue=queue, device=device, isolated=isolated)
+    return Compared(against, run_of(family), unchecked=check and not family.compared)
+
+
+def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[str, tuple[Claim, ...]]:
+    """The claims of each function.
+
+    Args:
+        written: as in `compare`.
+        names: of all functions.
+        reference: of which nothing is said that is said of all others.
+
+    Raises:
+        XebenchError: a name is not known, or what is claimed cannot be answered here.
+    """
+    names = list(names)
+    by_name = written if isinstance(written, Mapping) else {name: written for name in names if name != reference}
+    claims = {check_choice(name, names, "claim of"): claims_of(own) for name, own in by_name.items()}
+    for name, own in claims.items():
+        for claim in own:
+            _check_claim(claim, name, names)
+    return claims
+
+
+def _check_claim(claim: Claim, name: str, names: list[str]) -> None:
+    if not isinstance(claim, Claim):
+        raise XebenchError(
+            f"claim of {name}: {claim!r} is none: give a word such as 'faster', or xebench.Claim('faster')"
+        )
+    if fault := claim.fault():
+        raise XebenchError(f"claim of {name}: {fault}")
+    if claim.of_code:
+        raise XebenchError(
+            f"claim of {name}: {claim.word!r} is said of compiled kernels: write a pattern, use xebench isa"
+        )
+    if claim.against:
+        check_choice(claim.against, [other for other in names if other != name], f"claim of {name}: against")

@@ -1,11 +1,16 @@
-"""Names of pytest-benchmark that it does not promise, all of them here: a later version may lack some."""
+"""What the plugin takes of pytest-benchmark: names that it does not promise, its timer, and its stored benchmarks.
+
+A later version may lack some of the names, so that all of them are here.
+"""
 
 from __future__ import annotations
 
 import copy
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
+
+import pytest
 
 from xebench.errors import XebenchError
 
@@ -75,3 +80,51 @@ def max_time_s(benchmark: Any) -> float:
 def shorten(benchmark: Any, factor: float) -> None:
     """Make that a part of what it is."""
     benchmark._max_time *= factor
+
+
+class DeviceClock:
+    """Measured times so far, in seconds when it is read.
+
+    Args:
+        name: what pytest-benchmark calls the timer.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self.ns = 0.0
+
+    def __call__(self) -> float:
+        return self.ns * 1e-9
+
+
+def replay(benchmark: Any, clock: DeviceClock, times_ns: Sequence[float]) -> None:
+    """Give pytest-benchmark times that were measured already, as its rounds; at least one.
+
+    Args:
+        benchmark: its fixture, whose timer is the clock.
+        clock: advances by each time.
+        times_ns: in ns.
+    """
+    left = iter(times_ns)
+
+    def advance() -> None:
+        clock.ns += next(left)
+
+    benchmark.pedantic(advance, rounds=len(times_ns), iterations=1)
+
+
+#: What stored benchmarks say of themselves (``extra_info``), by test.
+STORED: Final[pytest.StashKey[dict[str, dict[str, Any]]]] = pytest.StashKey()
+
+
+def refuse_other_device(request: pytest.FixtureRequest, fullname: str, device_class: str, name: str) -> None:
+    """Fail the test if a stored benchmark of that name is of another device."""
+    stored = request.config.stash[STORED].get(fullname, {})
+    theirs, ours = (stored.get("device_class"), stored.get("device")), (device_class, name)
+    if None not in theirs and theirs != ours:
+        there, here = " ".join(map(str, theirs)), " ".join(ours)
+        pytest.fail(
+            f"the stored benchmark is of {there}, this one of {here}: times of two devices are not compared; "
+            "choose the device with --xebench-device, or compare with another file",
+            pytrace=False,
+        )

@@ -1,4 +1,4 @@
-"""The fixture ``device_benchmark``: pytest-benchmark with the device's clock."""
+"""The fixture ``device_benchmark``: pytest-benchmark with the device's clock, and two functions compared in a test."""
 
 from __future__ import annotations
 
@@ -10,14 +10,90 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from xebench.callables.functions.family import case_id
+from xebench.callables.functions.request import measure_functions, settings_of
+from xebench.callables.functions.tables import run_of
 from xebench.callables.pytest_plugin import borrowed
-from xebench.callables.pytest_plugin.clock import DeviceClock, replay
+from xebench.callables.pytest_plugin.borrowed import DeviceClock, replay
 from xebench.errors import XebenchError, first_line
+from xebench.measuring.session.session import Session
+from xebench.report.answer_words import sentence
 from xebench.system import runtime
 from xebench.system.runtime import DeviceInfo
 from xebench.tables.analysis.claim import Claim
 from xebench.tables.analysis.metrics import union_ns
-from xebench.vocabulary import Answer, Metric
+from xebench.tables.analysis.points import rows
+from xebench.vocabulary import Answer, Metric, State
+
+NAIVE, OPTIMISED = "naive", "optimised"
+
+#: Columns of the table ``pairs`` that a test is given.
+COLUMNS: Final = (
+    "claim",
+    "answer",
+    "outcome",
+    "reason_code",
+    "reason",
+    "blocks",
+    "baseline_ns",
+    "variant_ns",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+)
+
+
+def compared(
+    session: Session,
+    naive: Callable[[], Any],
+    optimised: Callable[[], Any],
+    claim: str | Claim,
+    **settings: Any,
+) -> tuple[dict[str, Any], list[float]]:
+    """The pair, with columns of the table ``pairs``, and the times of the second function in ns.
+
+    Args:
+        session: where both run.
+        naive, optimised: called without arguments.
+        claim: of the second.
+        settings: see `settings_of`.
+
+    Raises:
+        XebenchError: the claim is none of time, a function submits nothing that is recorded, or results differ.
+        Exception: what a function raises.
+    """
+    said = Claim(claim) if isinstance(claim, str) else claim
+    if not said.of_time or said.fault():
+        raise XebenchError(f"claim {claim!r}: {said.fault() or 'compare takes one of time'}: faster, slower or same")
+    raised: list[BaseException] = []
+    functions = {NAIVE: naive, OPTIMISED: _noting(optimised, raised)}
+    how = settings_of(metric=Metric.DEVICE, state=State.HOT, setup=None, instances=None, **settings)
+    family = measure_functions(
+        functions, NAIVE, {OPTIMISED: (said,)}, how, queue=session, device="auto", isolated=False
+    )
+    if raised:
+        raise raised[0]
+    run, second = run_of(family), family.variants[OPTIMISED]
+    if not second.is_good():
+        raise XebenchError(f"{OPTIMISED}: {second.status}: {second.reason}")
+    (pair,) = rows(run.pairs)
+    own = run.samples["case_id"] == case_id(OPTIMISED, family.device)
+    samples = run.samples[own & (run.samples["state"] == State.HOT)]
+    return {**{name: pair[name] for name in COLUMNS}, "reason": sentence(pair)}, samples["device_ns"].tolist()
+
+
+def _noting(function: Callable[[], Any], raised: list[BaseException]) -> Callable[[], Any]:
+    """The function; an error of it is the test's, and not a line in a table."""
+
+    def call() -> Any:
+        try:
+            return function()
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return call
+
 
 #: Executions before pytest-benchmark begins: compilation is over, and host time beside device time is known.
 FIRST_EXECUTIONS: Final = 4
@@ -62,7 +138,7 @@ class DeviceBenchmark:
     """
 
     def __init__(self, benchmark: Any, device: DeviceInfo, say: Callable[[str], None]) -> None:
-        from xebench.measuring.sample_flags import Rules
+        from xebench.measuring.samples import Rules
         from xebench.measuring.session.session import Session
 
         self.session = Session.on(device.device)
@@ -196,8 +272,6 @@ class DeviceBenchmark:
         Returns:
             The pair as a dictionary with the columns of the table ``pairs``: speedup, speedup_low, answer, ...
         """
-        from xebench.callables.pytest_plugin.comparison import compared
-
         try:
             if not self._benchmark.enabled:
                 self._benchmark(lambda: (self._execute(naive), self._execute(optimised)))
@@ -258,8 +332,8 @@ class DeviceBenchmark:
             Unfinished: the device is never done when the function returns.
         """
         from xebench.dpex.direct_calls import live_queues
-        from xebench.measuring.sample_flags import is_late
-        from xebench.measuring.unfinished import TRIES, Unfinished
+        from xebench.measuring.results import TRIES, Unfinished
+        from xebench.measuring.samples import is_late
 
         measured = self.session.measure(lambda: self._noted(function()))
         if not self.session.watched:  # those that the first call made are among them

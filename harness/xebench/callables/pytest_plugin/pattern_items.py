@@ -10,8 +10,7 @@ from typing import Any, Final
 import pytest
 
 from xebench.callables.pytest_plugin import borrowed
-from xebench.callables.pytest_plugin.clock import DeviceClock, replay
-from xebench.callables.pytest_plugin.stored import refuse_other_device
+from xebench.callables.pytest_plugin.borrowed import DeviceClock, refuse_other_device, replay
 from xebench.errors import XebenchError
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family, build_plan
@@ -71,8 +70,8 @@ def _check_function(family: Family, variant: str) -> Callable[..., None]:
 
 def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple[dict[str, Any], list[float]]:
     """The case of an item in the run, and its times in ns; the test ends here if it has none."""
-    from xebench.tables.analysis import times
-    from xebench.tables.analysis.rows import rows
+    from xebench.tables.analysis import summaries
+    from xebench.tables.analysis.points import rows
 
     run = _run(request)
     device = rows(run.devices)[0]
@@ -83,7 +82,7 @@ def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple
     expected = is_expected(case["status"], case["reason"], from_json(case["claims"]))
     if case["status"] in (*FAILED, Status.INTERRUPTED) and not expected:
         pytest.fail(f"{case['status']}: {case['reason']}", pytrace=False)
-    samples = times.usable(here, run.samples[run.samples["case_id"] == case_id])
+    samples = summaries.usable(here, run.samples[run.samples["case_id"] == case_id])
     if samples.empty:
         pytest.skip(f"{case['status']}: {case['reason']}")
     return {**case, "name": device["name"]}, samples["time_ns"].tolist()
@@ -106,9 +105,8 @@ def _run(request: pytest.FixtureRequest) -> Run:
 
 
 def _run_plan(plan: Sequence[Family], folder: Path, device: str) -> Run:
-    from xebench.runner.recipe import Recipe
     from xebench.runner.run import run_plan
-    from xebench.runner.run_options import Options
+    from xebench.runner.run_options import Options, Recipe
 
     infos: dict[str, PatternInfo] = {family.pattern.name: family.pattern for family in plan}
     paths = tuple(sorted({info.source for info in infos.values()}))

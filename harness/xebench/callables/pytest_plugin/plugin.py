@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from xebench.callables.pytest_plugin.stored import STORED, refuse_other_device
+from xebench.callables.pytest_plugin.borrowed import STORED, refuse_other_device
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:

@@ -9,3 +9,5 @@ generator that turns a call of it into LLVM IR, which llvm-spirv translates into
   sees of it, and :mod:`typers` has the generators where there is a numba that could ask for them;
 - :mod:`spirv` emits calls, :mod:`checks` refuses wrong types, :mod:`addresses` finds array elements.
 """
+
+__all__ = ["atomic_calls", "checks", "device_function", "spirv", "typers"]

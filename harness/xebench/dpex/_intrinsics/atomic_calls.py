@@ -7,7 +7,7 @@ from typing import Any
 from numba.core import types
 from numba.core.typing import signature
 
-from xebench.dpex._intrinsics import addresses, checks, spirv
+from xebench.dpex._intrinsics import checks, spirv
 from xebench.dpex._intrinsics.device_function import Typer
 from xebench.dpex._intrinsics.spirv import Scope, Semantics
 from xebench.dpex.kernel_api import AddressSpace, MemoryOrder, MemoryScope
@@ -37,7 +37,7 @@ def fetch(operator: str) -> Typer:
     def typer(array: Any, index: Any, value: Any, order: Any, scope: Any) -> Any:
         checks.array(array, _INTEGERS if operator in BITWISE else _NUMBERS, writable=True)
         require_wide_atomics(array)
-        parts, index_type = addresses.index_signature(array, index)
+        parts, index_type = spirv.index_signature(array, index)
         plain = value_type(array.dtype, value)
         semantics = SEMANTICS[checks.choice("order", order, MemoryOrder, MemoryOrder.RELAXED)] | Semantics.ALL_MEMORY
         spirv_scope = SCOPES[checks.choice("scope", scope, MemoryScope, MemoryScope.DEVICE)]
@@ -46,7 +46,7 @@ def fetch(operator: str) -> Typer:
             value = context.cast(builder, args[2], plain, array.dtype)
             instruction, operand = modification(builder, operator, array.dtype, value)
             element = spirv.typed(operand, array.dtype)
-            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+            pointer = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
             operands = [
                 spirv.pointer(pointer, element[1]),
                 spirv.constant(spirv_scope),

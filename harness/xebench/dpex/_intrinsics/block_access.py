@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
 
-from xebench.dpex._intrinsics import addresses, checks, spirv
+from xebench.dpex._intrinsics import checks, spirv
 from xebench.dpex._intrinsics.device_function import Typer
 from xebench.dpex.kernel_api import AddressSpace
 
@@ -26,8 +26,8 @@ def block_read(width: int) -> Typer:
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             unsigned, code = _unsigned(array.dtype)
-            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
-            source = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code, const=True)
+            pointer = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
+            source = spirv.pointer(spirv.cast_pointer(builder, pointer, unsigned), code, const=True)
             # The result's type is no part of a mangled name: DPC++ appends it as _R<type>.
             suffix, result = (
                 (f"_R{code}", unsigned) if width == 1 else (f"_RDv{width}_{code}", ir.VectorType(unsigned, width))
@@ -36,7 +36,7 @@ def block_read(width: int) -> Typer:
             element = context.get_value_type(array.dtype)
             if width == 1:
                 return builder.bitcast(loaded, element)
-            elements = addresses.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
+            elements = spirv.elements_of(builder, builder.bitcast(loaded, ir.VectorType(element, width)))
             return cgutils.pack_array(builder, elements)
 
         return signature(returns, array, index_type), generate
@@ -50,17 +50,17 @@ def block_write(width: int) -> Typer:
     def typer(array: Any, index: Any, values: Any) -> Any:
         checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
         parts, index_type = _index(array, index, 16)
-        stored = addresses.StoredValues(array, values, width)
+        stored = spirv.StoredValues(array, values, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             unsigned, code = _unsigned(array.dtype)
-            pointer = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
-            target = spirv.pointer(addresses.cast_pointer(builder, pointer, unsigned), code)
+            pointer = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
+            target = spirv.pointer(spirv.cast_pointer(builder, pointer, unsigned), code)
             elements = stored.unpack(context, builder, args[2])
             if width == 1:
                 data = builder.bitcast(elements[0], unsigned), code
             else:
-                vector = addresses.vector_of(builder, elements)
+                vector = spirv.vector_of(builder, elements)
                 data = spirv.vector(builder.bitcast(vector, ir.VectorType(unsigned, width)), code)
             spirv.call(builder, "SubgroupBlockWriteINTEL", ir.VoidType(), [target, data])
             return context.get_dummy_value()
@@ -72,8 +72,8 @@ def block_write(width: int) -> Typer:
 
 def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
     """The index types; a last index that is a constant must be a multiple of *alignment* bytes."""
-    parts, index_type = addresses.index_signature(array, index)
-    value = addresses.constant_index(index)
+    parts, index_type = spirv.index_signature(array, index)
+    value = spirv.constant_index(index)
     if value is not None and value * array.dtype.bitwidth // 8 % alignment:
         raise checks.Misuse(f"index is {value}, but must be a multiple of {alignment} bytes in {array.dtype}")
     return parts, index_type

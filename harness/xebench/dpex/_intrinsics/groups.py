@@ -1,7 +1,8 @@
-"""Code generators of ``sub_group`` and ``work_group``, except for block access."""
+"""Code generators of ``sub_group`` and ``work_group``, except for block access, and of ``native``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -10,7 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
 
-from xebench.dpex._intrinsics import addresses, checks, spirv
+from xebench.dpex._intrinsics import checks, spirv
 from xebench.dpex._intrinsics.device_function import Typer
 from xebench.dpex._intrinsics.spirv import Scope, Semantics
 
@@ -76,7 +77,7 @@ def work_group_broadcast(value: Any, local_id: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         ids = cgutils.unpack_tuple(builder, args[1]) if is_tuple else [args[1]]
         ids = [spirv.resize(builder, part, ty, 64) for part, ty in zip(ids, id_types, strict=True)]
-        source = (ids[0], "m") if len(ids) == 1 else spirv.vector(addresses.vector_of(builder, ids), "m")
+        source = (ids[0], "m") if len(ids) == 1 else spirv.vector(spirv.vector_of(builder, ids), "m")
         operands = [spirv.constant(Scope.WORK_GROUP), spirv.typed(args[0], value_type), source]
         return spirv.call(builder, "GroupBroadcast", args[0].type, operands)
 
@@ -141,7 +142,27 @@ def sub_group_ballot(predicate: Any) -> Any:
         condition = spirv.as_condition(builder, args[0]), "b"
         operands = [spirv.constant(Scope.SUB_GROUP), condition]
         words = spirv.call(builder, "GroupNonUniformBallot", ir.VectorType(spirv.INT32, 4), operands)
-        low, high = (builder.zext(word, spirv.INT64) for word in addresses.elements_of(builder, words)[:2])
+        low, high = (builder.zext(word, spirv.INT64) for word in spirv.elements_of(builder, words)[:2])
         return builder.or_(low, builder.shl(high, spirv.INT64(32)))
 
     return signature(types.uint64, predicate_type), generate
+
+
+def extended(instruction: str, names: Sequence[str], allowed: Sequence[Any]) -> Typer:
+    """An instruction whose operands, called *names*, and result have one of the *allowed* floating-point types."""
+
+    def typer(*operands: Any) -> Any:
+        first, *others = zip(names, operands, strict=True)
+        operand_type = checks.one_of(*first, allowed)
+        for name, operand in others:
+            if types.unliteral(operand) != operand_type:
+                plain = types.unliteral(operand)
+                raise checks.Misuse(f"{name} is {plain}, but must be {operand_type} like {names[0]}")
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            typed = [spirv.typed(value, operand_type) for value in args]
+            return spirv.call(builder, f"ocl_{instruction}", args[0].type, typed, convergent=False)
+
+        return signature(operand_type, *(operand_type for _ in operands)), generate
+
+    return typer

@@ -54,3 +54,6 @@ def _fits(argument: Any, least: int, most: int) -> bool:
     if size is None and hasattr(argument, "_shape"):  # a LocalAccessor
         size = prod(argument._shape)
     return size is None or 0 < size < BOUND  # an array without elements may have extents of any length
+
+
+__all__ = ["is_narrow", "is_within", "module"]

@@ -16,9 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
-from xebench.dpex.narrow.addresses import ELEMENT, Addresses
 from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
-from xebench.dpex.narrow.indices import Wrapped, counts, parts_of_indices, wrapped_indices, zeros
+from xebench.dpex.narrow.indices import ELEMENT, Addresses, Wrapped, counts, parts_of_indices, wrapped_indices, zeros
 from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 from xebench.dpex.narrow.intervals import Intervals
 

@@ -12,3 +12,5 @@ turns that into a module. Nothing else is needed. Beside :mod:`xebench.dpex._int
 - :mod:`entry_point`, :mod:`link`, :mod:`back_end` and :mod:`loop_controls` lead from there to a module, and
   :mod:`compile` is all of it.
 """
+
+__all__ = ["back_end", "compile"]

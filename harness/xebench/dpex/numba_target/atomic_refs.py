@@ -1,4 +1,7 @@
-"""``AtomicRef`` in kernels: ``OpAtomic*`` on one element, with the order and the scope that the reference has."""
+"""``AtomicRef``, ``group_barrier`` and ``atomic_fence`` in kernels.
+
+``OpAtomic*`` and barriers with their order and scope.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing import signature
 
-from xebench.dpex._intrinsics import addresses, atomic_calls, checks, spirv
+from xebench.dpex._intrinsics import atomic_calls, checks, spirv
+from xebench.dpex._intrinsics.spirv import Scope, Semantics
 from xebench.dpex.kernel_names import AddressSpace, MemoryOrder, MemoryScope
-from xebench.dpex.numba_target.members import MethodTyper, declare_methods
-from xebench.dpex.target_base.device_types import AtomicRefType
+from xebench.dpex.numba_target.items import MethodTyper, declare_methods
+from xebench.dpex.target_base.device_types import AtomicRefType, GroupType
 
 _OPERATORS: Final = ("Add", "Sub", "Min", "Max", "And", "Or", "Xor")
 
@@ -25,12 +29,12 @@ def atomic_ref(ref: Any, index: Any, memory_order: Any, memory_scope: Any, addre
     if space not in (array.addrspace, AddressSpace.GENERIC):
         raise checks.Misuse(f"address_space is {space.name}, but the array is in {AddressSpace(array.addrspace).name}")
     atomic_calls.require_wide_atomics(array)
-    parts, index_type = addresses.index_signature(array, index)
+    parts, index_type = spirv.index_signature(array, index)
     made = AtomicRefType(array.dtype, array.addrspace, order, scope)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         reference = cgutils.create_struct_proxy(made)(context, builder)
-        reference.ref = addresses.element_pointer(context, builder, array, args[0], args[1], parts)
+        reference.ref = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
         return reference._getvalue()
 
     return signature(made, array, index_type, memory_order, memory_scope, address_space), generate
@@ -62,7 +66,7 @@ class _Bits(_Operands):
         super().__init__(context, builder, of, value)
         self.number, self.type = self.type, ir.IntType(of.dtype.bitwidth)
         self.code = "j" if of.dtype.bitwidth == 32 else "m"
-        self.pointer = spirv.pointer(addresses.cast_pointer(builder, self.pointer[0], self.type), self.code)
+        self.pointer = spirv.pointer(spirv.cast_pointer(builder, self.pointer[0], self.type), self.code)
 
 
 def _load(of: AtomicRefType) -> Any:
@@ -99,14 +103,14 @@ def _compare_exchange(of: AtomicRefType, expected_ref: Any, desired: Any, expect
     """``expected_ref`` is an array; the element that differs is put into it. Bits are compared, as in C++."""
     array = checks.array(expected_ref, (of.dtype,), tuple(AddressSpace), writable=True)
     index = types.literal(0) if expected_idx is None else expected_idx
-    parts, index_type = addresses.index_signature(array, index)
+    parts, index_type = spirv.index_signature(array, index)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         position = args[2] if expected_idx is not None else context.get_constant(types.intp, 0)
         bits = _Bits(context, builder, of, this)
         position_types = [types.intp] if expected_idx is None else parts
-        pointer = addresses.element_pointer(context, builder, array, args[0], position, position_types)
-        pointer = addresses.cast_pointer(builder, pointer, bits.type)
+        pointer = spirv.element_pointer(context, builder, array, args[0], position, position_types)
+        pointer = spirv.cast_pointer(builder, pointer, bits.type)
         wanted = builder.load(pointer)
         compared = [bits.pointer, bits.scope, bits.semantics, bits.semantics]
         values = [(builder.bitcast(args[1], bits.type), bits.code), (wanted, bits.code)]
@@ -143,3 +147,31 @@ declare_methods(
         **{f"fetch_{operator.lower()}": _fetch(operator) for operator in _OPERATORS},
     },
 )
+
+
+def group_barrier(group: Any, fence_scope: Any) -> Any:
+    """``OpControlBarrier`` of a work-group; what its work-items wrote before is visible after."""
+    if not isinstance(group, GroupType):
+        raise checks.Misuse(f"group is {group}, but must be a Group: give item.get_group()")
+    scope = checks.choice("fence_scope", fence_scope, MemoryScope, MemoryScope.WORK_GROUP)
+    semantics = Semantics.SEQUENTIALLY_CONSISTENT | Semantics.ALL_MEMORY
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        operands = [Scope.WORK_GROUP, atomic_calls.SCOPES[scope], semantics]
+        spirv.call(builder, "ControlBarrier", ir.VoidType(), [spirv.constant(operand) for operand in operands])
+        return context.get_dummy_value()
+
+    return signature(types.none, group, fence_scope), generate
+
+
+def atomic_fence(memory_order: Any, memory_scope: Any) -> Any:
+    """``OpMemoryBarrier``."""
+    order = checks.choice("memory_order", memory_order, MemoryOrder, MemoryOrder.RELAXED)
+    scope = checks.choice("memory_scope", memory_scope, MemoryScope, MemoryScope.DEVICE)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        operands = [atomic_calls.SCOPES[scope], atomic_calls.SEMANTICS[order] | Semantics.ALL_MEMORY]
+        spirv.call(builder, "MemoryBarrier", ir.VoidType(), [spirv.constant(operand) for operand in operands])
+        return context.get_dummy_value()
+
+    return signature(types.none, memory_order, memory_scope), generate

@@ -1,18 +1,82 @@
-"""Compile one Python function for the types of its arguments: numba's passes, and the functions that numba adds."""
+"""Compile a Python function, and those that it calls, for the types of its arguments: numba's passes and ours."""
 
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from numba.core import cgutils, compiler, errors, lowering, target_extension, typed_passes, types, typing, utils
+from numba.core import cgutils, compiler, errors, ir, lowering, target_extension, typed_passes, types, typing, utils
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
+from numba.core.datamodel import models
+from numba.core.ir_utils import find_const, get_definition, guard
 from numba.core.target_extension import target_override
 from numba.core.typing.templates import fold_arguments
 
-from xebench.dpex.numba_target.constant_passes import ConstantGetattr, Squares
+from xebench.dpex.source_kernel import SourceFunction
 from xebench.dpex.target_base.context import NAME, SpirvTarget, target
+from xebench.dpex.target_base.device_types import own_models
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ConstantGetattr(FunctionPass):  # type: ignore[misc]
+    """Rewrites such calls; numba's own ``getattr`` needs reference counts for the name."""
+
+    _name = "xebench_constant_getattr"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite them (numba's protocol); whether there were any."""
+        function, changed = state.func_ir, False
+        for block in function.blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                name = _constant_name(function, statement.value)
+                if name is not None:
+                    statement.value = ir.Expr.getattr(statement.value.args[0], name, statement.loc)
+                    changed = True
+        return changed
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Squares(FunctionPass):  # type: ignore[misc]
+    """Makes products of them: numba has a loop over the bits of an exponent, which LLVM does not always see through."""
+
+    _name = "xebench_squares"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Make them (numba's protocol); whether there were any."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for expression in block.find_exprs(op="binop"):
+                if expression.fn is operator.pow and _constant(state.func_ir, expression.rhs) == 2:
+                    expression.fn, expression.rhs, changed = operator.mul, expression.lhs, True
+        return changed
+
+
+def _constant_name(function: Any, value: Any) -> str | None:
+    """The attribute that an expression reads by ``getattr`` of two arguments, or None."""
+    if not isinstance(value, ir.Expr) or value.op != "call" or len(value.args) != 2 or value.kws:
+        return None
+    called = guard(get_definition, function, value.func)
+    if getattr(called, "value", None) is not getattr:
+        return None
+    name = _constant(function, value.args[1])
+    return name if isinstance(name, str) else None
+
+
+def _constant(function: Any, variable: Any) -> Any:
+    """What a variable always is, or None."""
+    try:
+        return guard(find_const, function, variable)
+    except errors.NumbaError:
+        return None
 
 
 def compile_function(
@@ -184,4 +248,73 @@ def _jit(function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> Any:
 
 
 target_extension.dispatcher_registry[SpirvTarget] = _Overload
+
 target_extension.jit_registry[SpirvTarget] = _jit
+
+
+class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
+    """The type of one such function.
+
+    Args:
+        source: the function; nothing else has this type.
+    """
+
+    def __init__(self, source: SourceFunction) -> None:
+        self._source = source
+        self._signature = inspect.signature(source.py_func)
+        self._compiled: dict[tuple[Any, ...], Any] = {}
+        self._called: dict[tuple[Any, ...], Any] = {}
+        super().__init__(f"device function {source.py_func.__name__} {id(source)}")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Type one call (numba's protocol).
+
+        Raises:
+            numba.core.errors.TypingError: its arguments do not fit, or it cannot be compiled for them.
+        """
+        try:
+            bound = self._signature.bind(*args, **kws)
+        except TypeError as error:
+            raise errors.TypingError(f"{self._source.py_func.__name__}: {error}") from None
+        bound.apply_defaults()
+        given = tuple(
+            value if isinstance(value, types.Type) else context.resolve_value_type(value) for value in bound.args
+        )
+        returns = None
+        if self._source.overloads:
+            best = context.resolve_overload(self, self._source.overloads, given, {}, unsafe_casting=True)
+            if best is None:
+                raise errors.TypingError(f"{self._source.py_func.__name__}: none of its signatures takes {given}")
+            given, returns = best.args, best.return_type
+        result = self._compile(given, returns)
+        self._called[result.signature.args] = result
+        return result.signature.replace(pysig=self._signature)
+
+    def _compile(self, given: tuple[Any, ...], returns: Any) -> Any:
+        """For the plain types, so that calls share the code; for literals where the function cannot do without."""
+        plain = tuple(map(types.unliteral, given))
+        first_error: errors.NumbaError | None = None
+        for arguments in dict.fromkeys((plain, given)):
+            if arguments in self._compiled:
+                return self._compiled[arguments]
+            try:
+                result = compile_function(self._source.py_func, arguments, self._source.targetoptions, returns)
+            except errors.NumbaError as error:
+                first_error = first_error or error
+                continue
+            target.target_context.insert_user_function(result, result.fndesc, [result.library])
+            self._compiled[arguments] = result
+            return result
+        assert first_error is not None
+        raise first_error
+
+    def get_call_signatures(self) -> tuple[list[Any], bool]:
+        """No fixed signatures: the types decide (numba's protocol)."""
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """What the code of a call is registered under (numba's protocol)."""
+        return self._called[sig.args]
+
+
+own_models.register(DeviceFuncType, models.OpaqueModel)

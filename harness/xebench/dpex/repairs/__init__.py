@@ -61,3 +61,6 @@ def apply() -> tuple[str, ...]:
             raise RepairError(f"repair {name} does not fit this numba-dpex: {mismatch or error}") from error
         _applied.append(name)
     return tuple(_applied)
+
+
+__all__ = ["odd_widths"]

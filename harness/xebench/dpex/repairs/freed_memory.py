@@ -14,7 +14,7 @@ from typing import Any, Final
 from dpctl import memory
 from dpctl._sycl_queue import SyclQueue
 
-from xebench.dpex import dpctl_library
+from xebench.dpex import native_handles
 
 _KINDS: Final = ("MemoryUSMDevice", "MemoryUSMShared", "MemoryUSMHost")
 
@@ -24,7 +24,7 @@ def _free(self: Any, *, process_ends: Callable[[], bool] = sys.is_finalizing) ->
         return
     # memory that belongs to another object, or was never allocated, is not this one's
     if self.reference_obj is None and self._pointer and type(self._queue) is not SyclQueue:
-        dpctl_library.free_with_queue(self._pointer, self._queue.addressof_ref())
+        native_handles.free_with_queue(self._pointer, self._queue.addressof_ref())
 
 
 def apply() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 __all__ = ["DeviceArray", "TypingContext", "models", "target"]
 

@@ -4,3 +4,5 @@ Nothing in here is needed to measure. Types of arguments and captured values dec
 large a problem is; so every variant runs in a session that compiles what it is to launch, and launches nothing. The
 few kernels of the harness itself run as they do in a run.
 """
+
+__all__ = ["making"]

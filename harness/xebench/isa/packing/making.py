@@ -1,24 +1,242 @@
-"""A pack of the kernels of one pattern file, or of the project: compiled, or only looked for."""
+"""A pack of the kernels of pattern files and of the harness itself: compiled, or only looked for.
+
+The front end writes the version of its own into a module, so another version makes other bytes of the same text. What a
+pack has already is therefore made again only by the version that made it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import functools
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from xebench.dpex import compiler, direct_calls
-from xebench.dpex.packs import shipped_spirv
-from xebench.dpex.shipped import find_shipped
-from xebench.dpex.toolchain import compiler_versions
-from xebench.errors import XebenchError
-from xebench.isa.packing.opencl_modules import OpenCLModules
-from xebench.isa.packing.own_kernels import collect_own_kernels
-from xebench.isa.packing.pattern_kernels import collect_kernels
+from xebench.dpex.compiler import compile_for
+from xebench.dpex.events import DeviceEvent
+from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.shipped import find_shipped, shipped_spirv
+from xebench.dpex.signature import signature_of
+from xebench.dpex.spirv_cache import compiler_versions
+from xebench.errors import Unsupported, XebenchError, describe_error
+from xebench.isa.compilation import Compiler, Source
+from xebench.isa.ocloc import NoCompiler, find_compiler, to_spirv
 from xebench.isa.packing.recorder import KernelRecorder
+from xebench.measuring.bound_problem import Binding, Bound
+from xebench.measuring.device_numbers import DeviceNumbers
+from xebench.measuring.doctor.self_test_kernels import run_checks
+from xebench.measuring.instrument import measure_instrument
+from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.random_numbers import LARGE_BYTES, Numbers
+from xebench.measuring.results import Sums
+from xebench.measuring.roofline.bench import Bench, measure_probes
+from xebench.measuring.roofline.catalogue import PROBES
+from xebench.measuring.roofline.search import Effort
+from xebench.measuring.session.device_memory import DeviceMemory, Flusher
+from xebench.measuring.session.session import Session
+from xebench.measuring.variant_run import accepted_parameters, start
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.pattern import Variant
+from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.problem import Problem
 from xebench.patterns.reading import read
 from xebench.patterns.registry import builtin_files
-from xebench.system.kernel_pack import OCLOC, OWN_PACK, pack_beside, write_pack
-from xebench.system.runtime.stack import is_current
+from xebench.system.kernel_pack import OCLOC, OWN_PACK, Pack, PackedKernel, pack_beside, write_pack
+from xebench.system.runtime.packages import is_current
+from xebench.vocabulary import DeviceClass
+
+
+class OpenCLModules:
+    """Makes modules, or keeps those of an earlier pack.
+
+    Args:
+        earlier: the pack's file, if there is one.
+
+    Attributes:
+        versions: of the compilers that made what was asked for.
+    """
+
+    def __init__(self, earlier: Path) -> None:
+        self.versions: set[str] = set()
+        self._earlier = Pack.open(earlier) if earlier.is_file() else None
+
+    def module(self, kernel: ForeignKernel) -> bytes:
+        """The SPIR-V of a kernel.
+
+        Raises:
+            NoCompiler: it was not packed before, and there is no ocloc or it does not take the text.
+        """
+        compiler = self._compiler
+        kept = self._kept(foreign_digest(kernel))
+        if kept and self._earlier and (compiler is None or self._made_by != compiler.version):
+            self.versions.update(self._made_by.split(", "))
+            return self._earlier.module(kept.spirv)
+        if compiler is None:
+            raise NoCompiler(f"kernel {kernel.name} is in OpenCL C: ocloc is needed (Debian: intel-opencl-icd)")
+        self.versions.add(compiler.version)
+        try:
+            return to_spirv(compiler, Source(kernel.opencl_c.encode(), "opencl"), kernel.options.source_flags)
+        except NoCompiler as error:
+            raise NoCompiler(f"kernel {kernel.name}: {error}") from None
+
+    @functools.cached_property
+    def _compiler(self) -> Compiler | None:
+        try:
+            return find_compiler()
+        except NoCompiler:
+            return None
+
+    @property
+    def _made_by(self) -> str:
+        return self._earlier.index.versions.get(OCLOC, "") if self._earlier else ""
+
+    def _kept(self, key: str) -> PackedKernel | None:
+        kernels = self._earlier.index.kernels if self._earlier else ()
+        return next((kernel for kernel in kernels if kernel.key == key), None)
+
+
+#: Every form of every probe once.
+ONCE: Final = Effort(screening=1, finalists=1, patience=1, patience_s=0.0, confirmations=1, most_s=0.0)
+
+
+def collect_own_kernels(device: str) -> Iterator[str]:
+    """Run the self-test, the probes of the roofline and what a worker runs beside patterns; a line for what fails.
+
+    Args:
+        device: SYCL filter string of one that has doubles, local memory and work-groups of 4096.
+    """
+    yield from run_checks(device)
+    session = Session.on(device)
+    measure_instrument(session)
+    Flusher(session.queue)
+    Numbers(np.random.Philox(0), DeviceNumbers(session.queue)).random(LARGE_BYTES, np.float32)
+    for dtype in (np.int32, np.int16, np.int8):
+        Sums(session.queue)(session.alloc(7, dtype))
+    for result in measure_probes(Bench(session, ONCE), [probe.name for probe in PROBES]):
+        if result.status == "failed":
+            yield f"{result.probe}: {result.reason}"
+
+
+#: What devices offer: Intel's CPUs and GPUs, and others' GPUs.
+SUB_GROUP_SIZES: Final = (8, 16, 32, 64)
+
+
+class CompilingStore(KernelStore):
+    """Compiles what is to be launched, and launches nothing."""
+
+    def submit(
+        self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
+    ) -> DeviceEvent:
+        """An event without times."""
+        compile_for(kernel, signature_of(kernel, index_space, arguments), None)
+        return DeviceEvent(queue.submit_barrier())
+
+
+class CompilingSession(Session):
+    """A session whose device has a sub-group size that one chooses, and runs no kernel.
+
+    Attributes:
+        sub_group_size: of the device that is meant.
+    """
+
+    sub_group_size = SUB_GROUP_SIZES[0]
+
+
+def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
+    """Request every kernel of some patterns; yields a line for each variant that fails.
+
+    Where the second preset's sizes ask for no kernel that the first did not, on a CPU, where they are smallest, sizes
+    are no part of the kernels, and all others are left out: large problems take long, and may not fit this machine.
+
+    Args:
+        device: SYCL filter string: any that has memory.
+        patterns: what to go through.
+        known: how many kernels were asked for.
+    """
+    session = CompilingSession(Session.on(device).queue, CompilingStore())
+    for info in patterns:
+        first, *others = info.presets
+        yield from collect_preset(session, info, first, tuple(DeviceClass))
+        for preset in others:
+            before = known()
+            yield from collect_preset(session, info, preset, (DeviceClass.CPU,))
+            if known() == before:
+                break
+            yield from collect_preset(session, info, preset, tuple(DeviceClass))
+
+
+def collect_preset(
+    session: CompilingSession, info: PatternInfo, preset: str, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
+    """Request the kernels of one preset; yields a line for each variant that fails."""
+    for family in build_plan([info], preset):
+        yield from _collect_family(session, info, family, device_classes)
+        gc.collect()  # what variants prepared refers to itself, and holds arrays
+
+
+def _collect_family(
+    session: CompilingSession, info: PatternInfo, family: Family, device_classes: Sequence[DeviceClass]
+) -> Iterator[str]:
+    pattern = find_pattern(info.source, info.name)
+    made: dict[str, tuple[Problem, Binding]] = {}
+    failures: dict[str, None] = {}
+    for concrete in _on_devices(family, device_classes):
+        session.sub_group_size = concrete.sub_group_size
+        numbers = concrete.numbers
+        # one problem at a time: those of the guide are large
+        key = repr(accepted_parameters(pattern.make_problem, numbers)) if pattern.make_problem else ""
+        if key not in made:
+            made.clear()
+            problem = make_problem(pattern, numbers, 0)
+            made[key] = problem, Binding(problem, numbers, DeviceMemory(session.queue))
+        problem, binding = made[key]
+        others = {name: number for name, number in numbers.items() if name not in problem.fields}
+        bound = binding.bound.with_numbers(others)
+        for variant in pattern.variants.values():
+            failure = run_variant(session, variant, bound, numbers)
+            if failure and not any(claim.word == "error" for claim in variant.claims):
+                failures[f"{info.name}/{variant.name}: {failure}"] = None
+    session.release()
+    yield from failures
+
+
+def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Mapping[str, Any]) -> str:
+    """Run a variant once in a session that launches nothing; how it failed, or ""."""
+    failure, sample = "", None
+    try:
+        sample = start(variant.function, session, bound, parameters)
+    except Unsupported:
+        pass  # by the device here: what it was to launch is compiled
+    except Exception as error:
+        failure = describe_error(error)
+    session.wait()
+    del sample  # which has the arrays of what was not over
+    session.forget_queues(1)
+    session.begin()
+    return failure
+
+
+class _OnDevice:
+    """A family as some device has it."""
+
+    def __init__(self, family: Family, device_class: DeviceClass, sub_group_size: int) -> None:
+        concrete = family.on(device_class, (sub_group_size,))
+        self.sub_group_size = sub_group_size
+        self.numbers: dict[str, Any] = dict(concrete.parameters)
+
+
+def _on_devices(family: Family, device_classes: Sequence[DeviceClass]) -> list[_OnDevice]:
+    """One for each class of devices that differ in sizes, and each sub-group size."""
+    seen: dict[str, _OnDevice] = {}
+    for device_class in device_classes:
+        for size in SUB_GROUP_SIZES:
+            one = _OnDevice(family, device_class, size)
+            seen.setdefault(f"{one.numbers} {size}", one)
+    return list(seen.values())
 
 
 def make_pack(

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xebench.system import runtime
-from xebench.system.children.ask import answer
+from xebench.system.children.process import answer
 
 
 def devices() -> list[dict[str, Any]]:

@@ -1,22 +1,86 @@
-"""Find out what runs here, what does not, and how to mend it; a broken environment is reported, too."""
+"""What runs here, what does not, and what would mend it. Reports on a broken environment, too.
+
+Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver
+without hardware that reports every kernel as done and runs none.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 import msgspec
 
-from xebench.measuring.doctor.self_test import SelfTest, selftest
-from xebench.measuring.doctor.stacks import stack_findings
-from xebench.system.children.ask import ask
+from xebench.system.children.process import ask
 from xebench.system.children.programs import Program
-from xebench.system.runtime import gpu_nodes, libraries, opencl_drivers, packages, pins
+from xebench.system.runtime import drivers as gpu_nodes
+from xebench.system.runtime import drivers as opencl_drivers
+from xebench.system.runtime import libraries, packages
 from xebench.system.runtime.devices import DeviceInfo
-from xebench.system.runtime.findings import Finding
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
+from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
 from xebench.system.runtime.variables import hiding_variables
+
+_ABOUT: Final = {
+    Stack.PINNED: "compiles kernels, by numba-dpex on Python 3.11",
+    Stack.CURRENT: "compiles kernels, by xebench's own target of numba on Python 3.11 or later, with today's dpctl",
+}
+
+_HOW_TO_HAVE: Final = {
+    Stack.PINNED: f"to have numba-dpex too, run {SETUP} in a virtual environment with Python 3.11",
+    Stack.CURRENT: "to have it too, install xebench by plain pip into another virtual environment",
+}
+
+
+def stack_findings() -> Iterator[Finding]:
+    """The stack in use, then the other one; that it is absent is no problem."""
+    used = stack()
+    yield Finding("stack", "ok", str(used), f"in use; it {_ABOUT[used]}")
+    (other,) = set(Stack) - {used}
+    yield Finding("stack", "ok", str(other), f"not here; it {_ABOUT[other]}", _HOW_TO_HAVE[other])
+
+
+TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """Result of a device's self-test.
+
+    Attributes:
+        device: SYCL filter string.
+        failures: what went wrong, one line each; empty if the device computes right.
+    """
+
+    device: str
+    failures: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True if the device may be used."""
+        return not self.failures
+
+    @property
+    def summary(self) -> str:
+        """``ok`` or the reasons, as column ``selftest`` of table ``devices`` keeps it."""
+        return "; ".join(self.failures) or "ok"
+
+
+def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest:
+    """Test a device in a child process; a crash or a hang is a failure like any other.
+
+    Args:
+        device: the device, or its SYCL filter string.
+        timeout_s: how long to wait, in seconds; compilers are slow when they run for the first time.
+    """
+    name = device if isinstance(device, str) else device.device
+    answer = ask(Program.DOCTOR, ["self-test", name], timeout_s=timeout_s)
+    if answer.failure is not None:
+        return SelfTest(name, (f"self-test: {answer.failure}",))
+    return SelfTest(name, tuple(answer.value))
+
 
 _LIST_TIMEOUT_S = 60.0
 
@@ -68,14 +132,14 @@ def examine() -> Report:
 
 
 def _package_findings() -> list[Finding]:
-    if pins.pinned_versions():
+    if packages.pinned_versions():
         findings = packages.package_findings()
         wrong = [finding for finding in findings if finding.status == "error"]
         return [
-            replace(finding, next_step=packages.mend_command(wrong)) if finding in wrong else finding
+            replace(finding, next_step=packages.mend_findings(wrong)) if finding in wrong else finding
             for finding in findings
         ]
-    detail = f"the metadata of {pins.DISTRIBUTION} is not found, so versions cannot be compared"
+    detail = f"the metadata of {packages.DISTRIBUTION} is not found, so versions cannot be compared"
     return [Finding("packages", "warning", "packages", detail, "install the project: make install")]
 
 

@@ -4,9 +4,9 @@ Each check poisons its output on the device, runs one kernel, copies the result 
 element.
 """
 
-# mypy: disable-error-code="untyped-decorator,no-untyped-def"
 from __future__ import annotations
 
+# mypy: disable-error-code="untyped-decorator,no-untyped-def"
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,13 +18,38 @@ from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.kernel_store import KernelStore
 from xebench.errors import NoDevice, describe_error
-from xebench.measuring.doctor.ulp import first_difference
 from xebench.system.runtime.capabilities import missing
 from xebench.system.runtime.devices import DeviceInfo, describe, open_device
 from xebench.system.runtime.tensor import asarray, asnumpy
 
+
+def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], ulp: int = 0) -> str | None:
+    """Where two arrays first differ by more than ``ulp`` units in the last place, in one line.
+
+    Args:
+        result: what the device computed.
+        expected: the same shape and dtype, finite.
+        ulp: allowed difference; 0 means equal, which is what integers are held to.
+    """
+    if result.shape != expected.shape or result.dtype != expected.dtype:
+        return f"{result.dtype}{result.shape} instead of {expected.dtype}{expected.shape}"
+    if ulp:
+        distance = np.abs(result.astype(np.float64) - expected.astype(np.float64))
+        right = distance <= ulp * np.spacing(np.abs(expected)).astype(np.float64)
+    else:
+        right = result == expected
+    wrong = np.argwhere(~right)
+    if not len(wrong):
+        return None
+    first = tuple(int(i) for i in wrong[0])
+    got, wanted = result[first], expected[first]
+    return f"{len(wrong)} of {result.size} wrong, first at {first}: {got!s}, expected {wanted!s}"
+
+
 COUNT = 1000  # no multiple of any work-group: the tail is tested, too
+
 GROUP = 64
+
 BINS = 7
 
 # OpenCL C, relative error of the full profile: 3 ulp for exp, log, sqrt and division, 4 for sin and cos. One

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from xebench.measuring.roofline.in_process import measure_probes
+from xebench.measuring.roofline.bench import measure_probes
 from xebench.measuring.roofline.search import EFFORTS
 from xebench.system import runtime
-from xebench.system.children.ask import answer
+from xebench.system.children.process import answer
 
 
 def results(arguments: list[str]) -> Any:

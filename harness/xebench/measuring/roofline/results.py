@@ -12,8 +12,8 @@ import msgspec
 from xebench.measuring.roofline.catalogue import ROUTES
 from xebench.measuring.roofline.levels import known_caches, measured_levels, named_levels
 from xebench.system.runtime.devices import DeviceInfo
+from xebench.tables.analysis.concurrency import link_roofs
 from xebench.tables.analysis.levels import levels_of
-from xebench.tables.analysis.link import link_roofs
 from xebench.vocabulary import DeviceClass, Roof
 
 #: How many times as good as the median the best sample is on a disturbed machine.

@@ -1,16 +1,26 @@
-"""The rule that stops sampling a family: precise enough, budget spent, or all blocks used."""
+"""When one instance of a family has been sampled enough, and when all of them together.
+
+Where arrays and the code of kernels lie in memory makes a difference between variants that stays for as long as they
+lie there, up to 20 % on a CPU device, so that a long look at one instance is sure of something that the next run
+does not show (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong"). A family is
+therefore sampled in several instances, each with new arrays and kernels.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xebench.measuring.sampling.limits import Sampling
-from xebench.tables.analysis.intervals import grouped_interval, log_ratios, median_interval
-from xebench.tables.analysis.statistics import Floats
+from xebench.measuring.sampling.limits import Clock, Sampling
+from xebench.tables.analysis.intervals import MIN_SAMPLES, grouped_interval, log_ratios, median_interval
+from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
+from xebench.tables.analysis.statistics import Floats, settled, start_of
 from xebench.vocabulary import StopReason
 
 #: Why one instance of a family was left though its speed-ups are not known yet: the next one begins.
@@ -79,3 +89,170 @@ def log_speedups(
     both = {name: (times[base], times[own]) for name, (base, own) in pairs.items()}
     valid = {name: (base > 0) & (own > 0) for name, (base, own) in both.items()}
     return {name: log_ratios(base[valid[name]], own[valid[name]]) for name, (base, own) in both.items()}
+
+
+#: Fewest instances from which it is estimated how much they differ.
+FEWEST_MEDIANS: Final = 3
+
+#: Part of the precision that an interval of few instances must be narrower than: that it is narrow may be luck.
+FEW_MARGIN: Final = 0.7
+
+#: Seconds that are given to look for a slow start in the first instance. With 32 blocks of everything, however slow,
+#: a run on a GPU took twice as long for its samples.
+LOOK_S: Final = 0.25
+
+#: Blocks of warm-up for each one of a slow start that was seen: it is not equally long in all instances.
+START_MARGIN: Final = 1.25
+
+#: Log speed-ups by variant, for each instance.
+Earlier = Sequence[Mapping[str, Sequence[float]]]
+
+
+class Instances:
+    """Decides for a family in one state, instance after instance.
+
+    Args:
+        sampling: limits of this state, all instances together.
+        baseline: the variant that speed-ups are counted from.
+        earlier: log speed-ups of the instances of earlier passes.
+        clock: seconds; the budget begins now.
+        last: whether no other pass will come to the family.
+        prior: what the run's other pairs say of how much instances differ.
+        compared: variants, each with another that it is compared with beside the baseline.
+    """
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        baseline: str,
+        earlier: Earlier = (),
+        clock: Clock = time.monotonic,
+        last: bool = True,
+        prior: Prior = NOTHING,
+        compared: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        fewest = -(-sampling.min_instances // sampling.passes)
+        self._share = replace(
+            sampling,
+            budget_s=sampling.budget_s / fewest,
+            min_blocks=min(sampling.min_blocks, sampling.max_blocks // fewest) or 1,
+            max_blocks=max(1, sampling.max_blocks // fewest),
+        )
+        self._sampling = sampling
+        self._baseline = baseline
+        self._compared = compared
+        self._clock = clock
+        self._begin = clock()
+        self._fewest = fewest
+        self._last = last
+        self._prior = prior
+        self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
+        self._has_interval = not sampling.longest_s or any(_makes_interval(one) for one in self._earlier)
+        self._left: list[Mapping[str, Floats]] = []
+        self._left_blocks = 0
+        self._looked, self._start_blocks = False, 0.0
+        for one in self._earlier:
+            self._learn(one)
+
+    @property
+    def share(self) -> Sampling:
+        """Limits of the instance that is sampled now: its part, and no more blocks than the others have left.
+
+        One that stays alone has as many blocks as its interval needs to be believed at the stop. All but the first warm
+        up for as long as a slow start that was seen.
+        """
+        most = max(1, min(self._share.max_blocks, self._sampling.max_blocks - self._left_blocks))
+        alone = self._sampling.min_instances == 1 and not self._left
+        least = max(self._share.min_blocks, self._share.first_blocks) if alone else self._share.min_blocks
+        return replace(
+            self._share, max_blocks=most, min_blocks=min(least, most), start_blocks=math.ceil(self._start_blocks)
+        )
+
+    def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
+        """Why to stop sampling this instance, or None: a reason of `StopReason`, or `NEXT_INSTANCE`.
+
+        Args:
+            values: time of each variant in each block of this instance; NaN when there is none.
+            elapsed_s: seconds spent on this instance.
+        """
+        own = log_speedups(values, self._baseline, self._compared)
+        blocks = len(next(iter(values.values())))
+        enough = self._enough(own, blocks, elapsed_s)
+        reason = self._reason(own, blocks, enough)
+        if reason is not None:
+            self._left.append(own)
+            self._left_blocks += blocks
+            self._learn(own)
+            self._looked = True
+            self._has_interval = self._has_interval or _makes_interval(own)
+        return reason
+
+    def taken(self) -> list[dict[str, list[float]]]:
+        """Log speed-ups of each instance of this pass, for the next one."""
+        return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left]
+
+    def _learn(self, instance: Mapping[str, Floats]) -> None:
+        """Take note of a slow start of an instance that was left."""
+        shortest = min((ratios.size for ratios in instance.values()), default=0)
+        self._looked = self._looked or shortest >= self._share.first_blocks
+        starts = [start.length for ratios in instance.values() if (start := start_of(ratios)).over]
+        self._start_blocks = max(self._start_blocks, START_MARGIN * max(starts, default=0))
+
+    def _reason(self, own: Mapping[str, Floats], blocks: int, enough: bool) -> str | None:
+        if enough and self._known(own):
+            return StopReason.PRECISION
+        elapsed_s = self._clock() - self._begin
+        taken = self._left_blocks + blocks
+        over = spent(taken, elapsed_s, self._sampling)
+        if over == StopReason.BUDGET and not enough and elapsed_s < self._sampling.longest_s:
+            return None
+        if over is not None or not enough:
+            return over
+        # an instance of fewer blocks would weigh as much as the others, and say less
+        if self._sampling.max_blocks - taken < self._share.min_blocks:
+            return StopReason.MAX_BLOCKS
+        whole = len(self._left) + 1 >= self._fewest
+        return NEXT_INSTANCE if self._last or not whole else StopReason.PASS
+
+    def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
+        """True if more blocks of this instance would tell less than another instance."""
+        if blocks >= self.share.max_blocks:
+            return True
+        if elapsed_s >= self.share.budget_s:
+            return blocks >= MIN_SAMPLES or self._has_interval
+        narrow_enough = blocks >= self.share.min_blocks and all(
+            median_interval(settled(ratios)).half_width < self._wanted(name) for name, ratios in own.items()
+        )
+        return narrow_enough and (self._looked or elapsed_s >= LOOK_S or self._settled(own, blocks))
+
+    def _settled(self, own: Mapping[str, Floats], blocks: int) -> bool:
+        """True if an instance is long enough to show a slow start and its end."""
+        return blocks >= self._share.first_blocks and all(start_of(ratios).over for ratios in own.values())
+
+    def _wanted(self, name: str) -> float:
+        """Half-width within an instance below which others of them say more.
+
+        It is what makes the wanted precision when all instances agree, or else how much they differ.
+        """
+        agreeing = self._sampling.precision * math.sqrt(self._sampling.min_instances)
+        medians = [float(np.median(ratios)) for ratios in self._known_of(name) if ratios.size]
+        return agreeing if len(medians) < FEWEST_MEDIANS else max(agreeing, float(np.std(medians, ddof=1)))
+
+    def _known(self, own: Mapping[str, Floats]) -> bool:
+        taken = len(self._earlier) + len(self._left) + 1
+        groups = [[*self._known_of(name), settled(ratios)] for name, ratios in own.items()]
+        if taken >= self._sampling.min_instances:
+            return narrow(groups, self._sampling.precision)
+        if taken < self._sampling.few_instances or not self._prior.freedom:
+            return False
+        widths = (moderate(grouped_interval(instances), self._prior).half_width for instances in groups)
+        return all(width < FEW_MARGIN * self._sampling.precision for width in widths)
+
+    def _known_of(self, name: str) -> list[Floats]:
+        """A variant's log speed-ups in each instance that was left, of earlier passes too, after its start."""
+        return [settled(left[name]) for left in (*self._earlier, *self._left) if name in left]
+
+
+def _makes_interval(instance: Mapping[str, Floats]) -> bool:
+    """True if each log speed-up has enough blocks for an interval in this instance alone."""
+    return all(ratios.size >= MIN_SAMPLES for ratios in instance.values())

@@ -1,1 +1,3 @@
 """The harness as a variant sees it, and the times of every command that the variant submits."""
+
+__all__ = ["device_memory", "lanes", "ranks", "recorder", "session", "switches", "transcript"]

@@ -1,4 +1,4 @@
-"""Device memory: arrays, and copies between host and device."""
+"""Device memory: arrays, copies between host and device, imported host memory, and the flush before a cold sample."""
 
 from __future__ import annotations
 
@@ -8,12 +8,41 @@ from typing import Any, Final
 import dpctl
 import dpctl.memory
 import numpy as np
+import numpy.typing as npt
 
+from xebench.dpex import kernel
+from xebench.dpex.kernel_api import NdRange
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.native_handles import prepare_for_device_copy, release_from_device_copy
 from xebench.dpex.signature import as_usm_array
 from xebench.errors import TooLarge, Unsupported
 from xebench.measuring.session.recorder import Traffic
-from xebench.system.runtime import tensor
+from xebench.system.runtime import level_zero_library, tensor
+from xebench.system.runtime.machine import last_level_cache_bytes
 from xebench.system.sycl_types import Array, UsmArray
+
+
+def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
+    """Call SYCL's ``prepare_for_device_copy`` (G 7153), and the opposite when the array is gone.
+
+    Args:
+        array: contiguous.
+        queue: whose context's driver it is.
+
+    Raises:
+        TypeError: it is no contiguous array of numpy.
+        Unsupported: this is not Level Zero, or its driver has not taken it.
+    """
+    if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+        raise TypeError("session.import_memory takes a contiguous array of numpy")
+    if queue.backend != dpctl.backend_type.level_zero:
+        raise Unsupported("needs the level_zero backend: other drivers import no memory of the host")
+    address, context = array.ctypes.data, queue.sycl_context
+    prepare_for_device_copy(address, array.nbytes, context)
+    weakref.finalize(array, release_from_device_copy, address, context)
+    if not level_zero_library.is_imported(level_zero_library.open_library(), address):
+        raise Unsupported("needs a driver of Level Zero that imports memory of the host: this one has not")
+
 
 #: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
 _FIRST: Final = 1 << 18
@@ -174,3 +203,79 @@ class DeviceMemory:
         if host_array.nbytes:
             copy_async(self._queue, host_array, source, []).wait()
         return host_array
+
+
+#: Size of the buffer in last-level caches: with one alone, a cache that does not evict the oldest lines keeps some.
+CACHES = 2
+
+LEAST_BYTES = 64 << 20
+#: The largest cache of the devices known (408 MiB, Data Center GPU Max): for one whose size nobody knows.
+LARGEST_CACHE_BYTES = 408 << 20
+#: Of the device's memory, the buffer takes no more than this part.
+PART_OF_MEMORY = 16
+
+GROUP = 256
+
+FIRST_FLUSHES = 5
+
+
+@kernel
+def _touch(item: Any, buffer: Any) -> None:
+    i = item.get_global_id(0)
+    buffer[i] = np.int32(buffer[i] + 1)
+
+
+class Flusher:
+    """Flushes the caches of one device, and sees how fast its memory is at that.
+
+    Args:
+        queue: of the device, with profiling.
+        roof_gbps: what is known of the memory's bandwidth.
+        known_cache_bytes: the size of the last-level cache; None if nobody tells and nothing showed it.
+
+    Attributes:
+        covers: whether the buffer has twice the size of any cache that the device may have.
+        limit_gbps: the highest bandwidth of the memory that was seen: what is faster did not come from it.
+
+    Raises:
+        TooLarge: the device has no room for the buffer.
+    """
+
+    def __init__(self, queue: dpctl.SyclQueue, roof_gbps: float = 0.0, known_cache_bytes: int | None = None) -> None:
+        # a store of its own: what it compiles and launches belongs to no case
+        self._kernels = KernelStore()
+        self._queue = queue
+        device = queue.sycl_device
+        most_bytes = min(int(device.global_mem_size) // PART_OF_MEMORY, int(device.max_mem_alloc_size))
+        size, self.covers = flush_bytes(known_cache_bytes or cache_bytes(device), most_bytes)
+        groups = -(-size // (4 * GROUP))
+        self._space = NdRange((groups * GROUP,), (GROUP,))
+        self._buffer = allocate(groups * GROUP, np.int32, queue)
+        self.limit_gbps = roof_gbps
+        for _ in range(FIRST_FLUSHES):
+            self.flush()
+
+    def flush(self) -> None:
+        """Return when the buffer has been written and read."""
+        event = self._kernels.submit(_touch, self._queue, self._space, (self._buffer,), ())
+        _, start_ns, end_ns = event.times()
+        # a roof that was measured while others used the memory is too low; each flush is another measurement of it
+        if end_ns > start_ns:
+            self.limit_gbps = max(self.limit_gbps, 2 * self._buffer.nbytes / (end_ns - start_ns))
+
+
+def flush_bytes(known_cache_bytes: int, most_bytes: int) -> tuple[int, bool]:
+    """The size of the buffer, and whether it is twice any cache that the device may have.
+
+    Args:
+        known_cache_bytes: the last-level cache; 0 if it is not known.
+        most_bytes: what the device has room for.
+    """
+    wanted = max(LEAST_BYTES, CACHES * (known_cache_bytes or LARGEST_CACHE_BYTES))
+    return min(wanted, most_bytes), wanted <= most_bytes
+
+
+def cache_bytes(device: dpctl.SyclDevice) -> int:
+    """The largest last-level cache that the device, or for a CPU the system's kernel, reports; 0 if unknown."""
+    told = int(device.global_mem_cache_size)
+    return max(told, last_level_cache_bytes() or 0) if device.is_cpu else told

@@ -16,8 +16,7 @@ from typing import Final
 
 from dpctl.utils import intel_device_info
 
-from xebench.system.gpu_model.gpu_parameters import GpuError
-from xebench.system.gpu_model.gpus import gpu_of_device
+from xebench.system.gpu_model.gpus import GpuError, gpu_of_device
 from xebench.system.sycl_types import Device
 
 #: Work-items for a compute unit whose threads are not known. A multiprocessor of Nvidia's data-centre GPUs holds 2048

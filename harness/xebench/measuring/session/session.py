@@ -14,19 +14,24 @@ import dpctl
 import dpnp
 
 from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
-from xebench.dpex.fill import fill
+from xebench.dpex.events import fill
 from xebench.dpex.kernel_store import Compilation, KernelStore
 from xebench.dpex.signature import name_of
 from xebench.errors import Unsupported, XebenchError, first_line
 from xebench.measuring.session import device_memory
-from xebench.measuring.session.host_trace import HostTrace
-from xebench.measuring.session.imported import import_memory
+from xebench.measuring.session.device_memory import import_memory
 from xebench.measuring.session.lanes import core_threads, device_lanes
 from xebench.measuring.session.ranks import ALONE, Ranks
 from xebench.measuring.session.recorder import NO_TRAFFIC, MeasuredSample, Recorder, Traffic
-from xebench.measuring.session.several_devices import SeveralDevices, check_copy, devices_alike, several_devices
-from xebench.measuring.session.transcript import Transcript
-from xebench.measuring.session.waits import Waits, as_sycl
+from xebench.measuring.session.several_devices import (
+    SeveralDevices,
+    Waits,
+    as_sycl,
+    check_copy,
+    devices_alike,
+    several_devices,
+)
+from xebench.measuring.session.transcript import HostTrace, Transcript
 from xebench.system.runtime.capabilities import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, Device, Event, UsmArray

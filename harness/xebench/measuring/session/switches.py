@@ -18,7 +18,7 @@ import dpctl.memory
 from xebench.dpex.native_handles import context_handle, device_handle, has_immediate_list
 from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero_library, mpi_library, relevant_environment
-from xebench.system.runtime.kept_builds import kept_builds
+from xebench.system.runtime.variables import kept_builds
 
 #: Of Intel's GPU driver: whether it keeps builds on disk.
 _CACHE: Final = "NEO_CACHE_PERSISTENT"

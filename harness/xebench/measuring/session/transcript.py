@@ -1,25 +1,38 @@
-"""The requests of a variant to its device in one call: two variants with equal requests are one program.
+"""What a variant asked of its device in one call, and when each call of the host began and ended.
 
 Kernels stand for themselves by the order of their first launches; whether their code is the same is asked apart, since
 a driver may make one machine code of two kernels (`xebench.dpex.native_code`).
+
+Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
+stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples
+run is the same code as ever. Between these calls the interpreter tells of each line of the variant's own files, which
+is where MPI and numpy are called; within them it does not, as that would make a launch take half as long again.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import linecache
+import os
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import dpctl
 import numpy as np
 
-from xebench.dpex import DeviceEvent
+from xebench.dpex import DeviceEvent, direct_calls, kernel_store
 from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.launch import PreparedLaunch
-from xebench.dpex.signature import as_usm_array
+from xebench.dpex.signature import as_usm_array, name_of
+from xebench.measuring.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
+from xebench.system import PACKAGE
 from xebench.system.sycl_types import Event, UsmArray
+from xebench.tables.analysis.metrics import EventTimes, HostCall
 
 
 class Transcript:
@@ -127,3 +140,249 @@ class Transcript:
             yield
         finally:
             DeviceEvent.watcher = None
+
+
+#: Lines that take less show nothing, and their own reading is a good part of it.
+SHORTEST_LINE_NS: Final = 1000
+#: Lines of an execution that are kept; a loop of a million steps has more than anybody looks at.
+MOST_LINES: Final = 10_000
+
+#: Files that are no variant's own, whatever calls them, but for the benchmarks of an installed xebench.
+_PACKAGE: Final = f"{PACKAGE}{os.sep}"
+
+_BENCHMARKS: Final = f"{_PACKAGE}benchmarks{os.sep}"
+
+_INSTALLED: Final = ("<", sys.prefix, sys.base_prefix, f"{Path(os.__file__).parent}{os.sep}")
+
+
+class _Call:
+    """One call of the host, as a block: other threads go on, and no lines are recorded within it."""
+
+    __slots__ = ("_outer", "_trace", "_tracer", "began_ns", "ended_ns", "kind", "name", "thread")
+
+    def __init__(self, trace: HostTrace, kind: str) -> None:
+        self._trace = trace
+        self.kind = kind
+        self.name = kind
+        self.began_ns = self.ended_ns = 0
+        self.thread = trace.thread()
+
+    def __enter__(self) -> _Call:
+        self._tracer = sys.gettrace()
+        sys.settrace(None)
+        self._outer = self._trace.current
+        self._trace.current = self
+        self.began_ns = self._trace.clock()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended_ns = self._trace.clock()
+        self._trace.current = self._outer
+        # the wait for all is one by one for each of them
+        if self.kind != SUBMISSION and (self._outer is None or self._outer.kind != self.kind):
+            self._trace.kept.append(self)
+        sys.settrace(self._tracer)
+
+
+#: The event of what is submitted has these times, so there is no row for the call itself.
+SUBMISSION: Final = "submission"
+
+
+class _Recorder(Recorder):
+    """Records for each command the call that submitted it, and when the host had waited for it."""
+
+    def __init__(self, trace: HostTrace) -> None:
+        self._trace = trace
+        super().__init__()
+
+    def begin(self) -> None:
+        """Forget everything."""
+        super().begin()
+        self._calls: dict[int, _Call | None] = {}
+        self._over: dict[int, int] = {}
+        self._names: dict[int, str] = {}
+
+    def add(self, kind: str, name: str, queue: int, event: TimedEvent, traffic: Traffic = NO_TRAFFIC) -> None:
+        """Remember one event."""
+        self._note(name, event)
+        super().add(kind, name, queue, event, traffic)
+
+    def add_bracket(self, name: str, queue: int, first: TimedEvent, last: TimedEvent) -> None:
+        """Remember library work between two barriers."""
+        self._note(name, last)
+        super().add_bracket(name, queue, first, last)
+
+    def _note(self, name: str, event: TimedEvent) -> None:
+        # events are kept until they are read: their addresses are theirs alone
+        self._calls[id(event)] = self._trace.current
+        self._names[id(event)] = name
+
+    def name_of(self, event: TimedEvent) -> str:
+        """The name of a command; ``a command`` if its submission was not recorded."""
+        return self._names.get(id(event), "a command")
+
+    def is_over(self, event: TimedEvent) -> None:
+        """The host has just waited for it."""
+        if id(event) in self._calls:
+            self._over.setdefault(id(event), self._trace.clock())
+
+    def wait(self) -> None:
+        """Wait for every event."""
+        with _Call(self._trace, "wait") as call:
+            call.name = "wait for all commands"
+            super().wait()
+
+    def _read(self, event: Pending, clock: int) -> EventTimes:
+        call, over = self._calls.get(id(event.last)), self._over.get(id(event.last))
+        read = super()._read(event, clock)
+        if call is None:
+            return read._replace(over_host_ns=over)
+        return read._replace(
+            submit_began_host_ns=call.began_ns,
+            submit_ended_host_ns=call.ended_ns,
+            over_host_ns=over,
+            thread=call.thread,
+        )
+
+
+class HostTrace:
+    """The host's calls in one execution.
+
+    Args:
+        clock: of the host, in ns.
+
+    Attributes:
+        recorder: takes the execution's commands.
+        kept: calls that submit nothing, in the order of their ends.
+    """
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self.clock = clock
+        self.recorder = _Recorder(self)
+        self.kept: list[_Call] = []
+        self._lines: list[tuple[int, int, str, int, int]] = []
+        self._threads = {threading.get_ident(): 0}
+        self._own = threading.local()
+        self._is_own_file: dict[str, bool] = {}
+
+    @property
+    def current(self) -> _Call | None:
+        """The innermost call that this thread is in."""
+        return getattr(self._own, "call", None)
+
+    @current.setter
+    def current(self, call: _Call | None) -> None:
+        self._own.call = call
+
+    def thread(self) -> int:
+        """The number of this thread."""
+        return self._threads.setdefault(threading.get_ident(), len(self._threads))
+
+    @contextmanager
+    def installed(self, session: type) -> Iterator[None]:
+        """Have stand-ins meanwhile in place of what the host calls; ``session``: the class that variants use."""
+        queue = direct_calls.RecordedQueue
+        replaced = [
+            *((session, name, SUBMISSION) for name in ("launch", "copy", "fill", "barrier", "call", "call_directly")),
+            *((queue, name, SUBMISSION) for name in ("submit", "submit_async", "memcpy_async", "submit_barrier")),
+            (session, "alloc", "allocation"),
+            (session, "new_queue", "queue"),
+            (session, "queues_on", "queue"),
+            (queue, "wait", "wait"),
+            (DeviceEvent, "wait", "wait"),
+            (kernel_store.KernelStore, "_compile", "compile"),
+            (kernel_store, "build", "build"),
+        ]
+        originals = [(owner, name, vars(owner)[name]) for owner, name, _ in replaced]
+        for owner, name, kind in replaced:
+            setattr(owner, name, self._stand_in(vars(owner)[name], kind))
+        try:
+            yield
+        finally:
+            for owner, name, original in originals:
+                setattr(owner, name, original)
+
+    def _stand_in(self, original: Callable[..., Any], kind: str) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def stand_in(*arguments: Any, **options: Any) -> Any:
+            with _Call(self, kind) as call:
+                result = original(*arguments, **options)
+            call.name = self._name(kind, original.__name__, arguments, result)
+            if isinstance(arguments[0], DeviceEvent):
+                self.recorder.is_over(arguments[0])
+            return result
+
+        return stand_in
+
+    def _name(self, kind: str, function: str, arguments: tuple[Any, ...], result: Any) -> str:
+        if kind == "allocation":
+            return f"allocate {result.nbytes} bytes of {result.usm_type} memory"
+        if kind == "compile":
+            return f"{'find compiled' if result.cached else 'compile'} {name_of(arguments[1])}"
+        if kind == "build":
+            return f"build {arguments[0].name}"
+        if isinstance(arguments[0], DeviceEvent):
+            return f"wait for {self.recorder.name_of(arguments[0])}"
+        return "wait for a queue" if kind == "wait" else function
+
+    # ---- lines --------------------------------------------------------------------------------------------------
+
+    def with_lines(self, timed: Callable[[], Any]) -> None:
+        """Call something, and note its own lines, and those of threads that it starts; not under a debugger."""
+        if sys.gettrace() is not None:
+            timed()
+            return
+        of_threads = threading.gettrace()
+        threading.settrace(self._enter)
+        sys.settrace(self._enter)
+        try:
+            timed()
+        finally:
+            sys.settrace(None)
+            threading.settrace(of_threads)
+
+    def _enter(self, frame: Any, event: str, argument: Any) -> Callable[..., Any] | None:
+        file = frame.f_code.co_filename
+        if file not in self._is_own_file:
+            ours = file.startswith(_PACKAGE) and not file.startswith(_BENCHMARKS)
+            is_first = True not in self._is_own_file.values()  # the variant's, wherever it lies
+            benchmark = file.startswith(_BENCHMARKS) or not file.startswith(_INSTALLED)
+            self._is_own_file[file] = not ours and (is_first or benchmark)
+        return _Frame(self) if self._is_own_file[file] and len(self._lines) < MOST_LINES else None
+
+    def line(self, began_ns: int, ended_ns: int, file: str, number: int) -> None:
+        """A line was executed."""
+        if ended_ns - began_ns >= SHORTEST_LINE_NS and len(self._lines) < MOST_LINES:
+            self._lines.append((began_ns, ended_ns, file, number, self.thread()))
+
+    def calls(self, begin_ns: int, host_ns: int) -> list[HostCall]:
+        """All that was noted of an execution, in the order of its begin: what encloses others comes first."""
+        lines = [
+            HostCall(
+                began, ended, "line", f"{Path(file).name}:{number} {linecache.getline(file, number).strip()}", thread
+            )
+            for began, ended, file, number, thread in self._lines
+        ]
+        kept = [HostCall(call.began_ns, call.ended_ns, call.kind, call.name, call.thread) for call in self.kept]
+        whole = HostCall(begin_ns, begin_ns + host_ns, "execution", "one execution")
+        kept = [call for call in kept if call.submit_ended_host_ns <= whole.submit_ended_host_ns]  # else ours
+        return sorted([whole, *lines, *kept], key=lambda call: (call.submit_began_host_ns, -call.submit_ended_host_ns))
+
+
+class _Frame:
+    """Records the lines of one call of a function: each lasts until the next, or until the function returns."""
+
+    __slots__ = ("_began_ns", "_number", "_trace")
+
+    def __init__(self, trace: HostTrace) -> None:
+        self._trace = trace
+        self._number: int | None = None
+        self._began_ns = 0
+
+    def __call__(self, frame: Any, event: str, argument: Any) -> _Frame:
+        if event in ("line", "return"):
+            if self._number is not None:
+                self._trace.line(self._began_ns, self._trace.clock(), frame.f_code.co_filename, self._number)
+            self._number = frame.f_lineno if event == "line" else None
+            self._began_ns = self._trace.clock()
+        return self

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup
 
-from xebench.report.charts.scale import Scale, around, time_unit
-from xebench.report.charts.svg import SERIES, WIDTH, below, chart, line, tag, text
+from xebench.report.charts.svg import SERIES, WIDTH, Scale, around, below, chart, line, tag, text, time_unit
 from xebench.tables.analysis.statistics import Floats
 
 #: Bins of the whole axis.

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xebench.report.charts.scale import Scale, around
-from xebench.report.charts.svg import WIDTH, below, beside, chart, line, tag, text
+from xebench.report.charts.svg import WIDTH, Scale, around, below, beside, chart, line, tag, text
 
 _LEFT, _TOP, _PLOT = 46.0, 26.0, 200.0
 

@@ -9,8 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from xebench.report.charts.distribution import VariantSamples
-from xebench.report.charts.scale import around
-from xebench.report.charts.svg import SERIES, WIDTH, chart, line, tag, text
+from xebench.report.charts.svg import SERIES, WIDTH, around, chart, line, tag, text
 
 #: Samples of a variant that are drawn, evenly kept: more are not seen in so little room.
 MOST: Final = 500

@@ -8,8 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from xebench.report.charts.scale import Scale, time_unit
-from xebench.report.charts.svg import WIDTH, below, chart, tag, text
+from xebench.report.charts.svg import WIDTH, Scale, below, chart, tag, text, time_unit
 
 _LANE, _BOX = 30.0, 14.0
 #: Lanes of one execution that are drawn.

@@ -28,3 +28,6 @@ def render(run: Run, name: str, **options: Any) -> str:
         options: what that format takes besides.
     """
     return str(import_module(f"{__name__}.{name.replace('-', '_')}").render(run, **options))
+
+
+__all__ = ["text"]

@@ -18,8 +18,8 @@ import numpy as np
 
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
-from xebench.tables.analysis import times
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis import summaries
+from xebench.tables.analysis.points import Row, by_place, place, rows
 
 #: Of asv's files of results and of benchmarks, and of that of a machine.
 VERSION: Final = 2
@@ -34,7 +34,7 @@ _SECONDS_OF_NS: Final = 1e-9
 def render(run: Run) -> str:
     """Times in seconds of every case and state, with their samples; null where a case has none."""
     devices, created = by_place(run.devices), _timestamp(run.manifest.get("created"))
-    usable = dict(iter(times.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]))
+    usable = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]))
     results: dict[str, list[Any]] = {}
     benchmarks: dict[str, Any] = {}
     for case in rows(run.cases):

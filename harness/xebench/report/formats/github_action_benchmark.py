@@ -13,7 +13,7 @@ from typing import Any
 
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_place, place, rows
 
 
 def render(run: Run) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xebench.report.formats.github_action_benchmark import as_json, entry, name
 from xebench.tables import Run
-from xebench.tables.analysis.rows import by_place, rows
+from xebench.tables.analysis.points import by_place, rows
 
 
 def render(run: Run) -> str:

@@ -8,25 +8,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from xebench.report.answer_words import SIGNS
-from xebench.report.charts import forest
-from xebench.report.charts.scale import Scale
-from xebench.report.page import roofs, shipped_code
-from xebench.report.page.families import ReportFamily, by_pattern
-from xebench.report.page.measured import RunSamples
-from xebench.report.page.overview import chapters
-from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, pattern_view
-from xebench.report.page.program import SourcePrograms
-from xebench.report.page.timelines import timelines
+from xebench.report.charts import speedups
+from xebench.report.charts.svg import Scale
+from xebench.report.page import code, figures
+from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
+from xebench.report.page.figures import timelines
+from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
 from xebench.report.templates import fill
 from xebench.tables import Run
-from xebench.tables.analysis.fixed_cost import FEW
-from xebench.tables.analysis.rows import Row, rows
+from xebench.tables.analysis.answer import FEW
+from xebench.tables.analysis.points import Row, rows
 
 #: The axis of the overview, which all patterns have in common.
-OVERVIEW: Final = Scale(1 / 8, 64.0, 8, forest.WIDTH - 8, logarithmic=True)
+OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedups.FOREST_WIDTH - 8, logarithmic=True)
 
 #: What a timeline's colours mean: a kind of box, and words.
 KINDS: Final = (
@@ -40,7 +37,7 @@ def render(run: Run) -> str:
     """The whole page."""
     families = by_pattern(run)
     anchors = _anchors(families)
-    under = roofs.under_roofs(run)
+    under = figures.under_roofs(run)
     views = _views(run, families, anchors, under)
     return fill(
         "xebench.report",
@@ -56,25 +53,25 @@ def render(run: Run) -> str:
         chapters=chapters(views),
         signs=SIGNS,
         few=f"{FEW:g}",
-        axis=forest.axis(OVERVIEW),
+        axis=speedups.axis(OVERVIEW),
         time_headings=TIME_HEADINGS,
-        code_headings=[*shipped_code.COLUMNS],
-        compiler=shipped_code.compiler(),
+        code_headings=[*code.COLUMNS],
+        compiler=code.compiler(),
         kinds=KINDS,
         failures=failures(run),
-        roofs=[*roofs.charts(under, anchors)],
+        roofs=[*figures.charts(under, anchors)],
         facts=_facts(run.manifest),
     )
 
 
 def _views(
-    run: Run, families: Mapping[str, list[ReportFamily]], anchors: Mapping[str, str], under: Iterable[roofs.Under]
+    run: Run, families: Mapping[str, list[ReportFamily]], anchors: Mapping[str, str], under: Iterable[figures.Under]
 ) -> list[PatternView]:
     measured, programs = RunSamples(run), SourcePrograms()
     cases: dict[str, list[Row]] = {}
     for case in rows(run.cases):
         cases.setdefault(case["pattern"], []).append(case)
-    placed: dict[str, list[roofs.Under]] = {}
+    placed: dict[str, list[figures.Under]] = {}
     for each in under:
         placed.setdefault(each.pattern, []).append(each)
     executions = measured.executions([_first_family(cases[pattern], own) for pattern, own in families.items()])

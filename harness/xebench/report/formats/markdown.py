@@ -7,11 +7,10 @@ from itertools import groupby
 from typing import Final
 
 from xebench.report.answer_words import SIGNS
-from xebench.report.markdown_table import escape, table
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
-from xebench.report.run_advice import gains, mean_words
-from xebench.report.run_summary import answer_sentence, headline, highlights
+from xebench.report.run_summary import answer_sentence, gains, headline, highlights, mean_words
+from xebench.report.table_forms import escape, table
 from xebench.tables import Run
 
 

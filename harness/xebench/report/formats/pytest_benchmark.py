@@ -15,8 +15,8 @@ import numpy as np
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
-from xebench.tables.analysis import points, times
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis import points, summaries
+from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
 
 #: Of pytest-benchmark, the first whose files have every field that is written here.
@@ -30,12 +30,12 @@ def render(run: Run) -> str:
     """A benchmark for every case and state that has samples that count; the others are named with their reasons."""
     devices = by_place(run.devices)
     answers = rows(run.pairs)
-    samples = dict(iter(times.usable(run.cases, run.samples).groupby(["case_id", "state"])))
-    states = times.states_of(run.samples)
+    samples = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])))
+    states = summaries.states_of(run.samples)
     benchmarks = [
         _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(place(case), {}), answers)
         for case in rows(run.cases)
-        for state in times.in_order(states.get(case["case_id"], ()))
+        for state in summaries.in_order(states.get(case["case_id"], ()))
         if case["status"] == "ok" and (key := (case["case_id"], state)) in samples
     ]
     return json.dumps(

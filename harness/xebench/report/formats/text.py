@@ -12,13 +12,22 @@ from typing import Final
 
 from rich.text import Text
 
-from xebench.report import speedup_bar
+from xebench.report import console
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import brief_remarks, compilers_line, failures, noise_line, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
-from xebench.report.run_advice import gains, mean_words
-from xebench.report.run_summary import NBSP, answer_sentence, headline, highlights, next_steps, state, visits_line
+from xebench.report.run_summary import (
+    NBSP,
+    answer_sentence,
+    gains,
+    headline,
+    highlights,
+    mean_words,
+    next_steps,
+    state,
+    visits_line,
+)
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
@@ -145,15 +154,15 @@ def _table(
 def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
     """Names take what the longest needs, the bar what the words leave of the rest."""
     needed = max((len(f"? {row.variant} {row.speedup}") for row in rows), default=0)
-    left = min(max(needed, 24), width - WORDS - 2 - speedup_bar.cells_for(17))
-    bar = speedup_bar.cells_for(min(width - WORDS - 2 - left, 25))
+    left = min(max(needed, 24), width - WORDS - 2 - console.cells_for(17))
+    bar = console.cells_for(min(width - WORDS - 2 - left, 25))
     return _Columns(left, bar, width - left - bar - 2)
 
 
 def _chapter(name: str, columns: _Columns) -> Text:
     """A chapter's heading, which names the columns too."""
     title = Text(name or "without a chapter", style="bold")
-    rest = f"speed-up {speedup_bar.axis(columns.bar)}"
+    rest = f"speed-up {console.axis(columns.bar)}"
     gap = columns.left - len("speed-up") - len(title)
     if gap < 1:
         return title
@@ -202,7 +211,7 @@ def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
     left = names[0].ljust(columns.left - len(speedup)) + speedup
     # without a speed-up there is no bar, and the words have its place
     drawn = row.ends[0] is not None
-    first = f"{left} {speedup_bar.bar(*row.ends, columns.bar)}" if drawn else left
+    first = f"{left} {console.bar(*row.ends, columns.bar)}" if drawn else left
     room = columns.words if drawn else columns.words + columns.bar + 1
     words = _words(row.asides, room)
     measured = row.rate or row.time.removeprefix("-")  # where there is room for it: --verbose has both

@@ -1,1 +1,3 @@
 """The parts of the HTML report: each module makes one part of the page from the tables."""
+
+__all__ = ["code", "families", "figures", "pattern_view"]

@@ -1,19 +1,131 @@
-"""The families of a run in the order of reports: their rows as text, and the tables' rows that these are of."""
+"""What the page reads of a run.
+
+Its families in the order of reports, their samples, and whether the program is the one at hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
+from xebench.errors import XebenchError
+from xebench.patterns import reading
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.registry import discover
 from xebench.report.answer_words import is_foreign
-from xebench.report.charts.forest import Estimate
+from xebench.report.charts.distribution import VariantSamples
+from xebench.report.charts.speedups import Estimate
 from xebench.report.result_rows import ResultRow, number, result_rows, sorted_pairs, text
-from xebench.tables import Run
+from xebench.report.trace_events import Event, variants
+from xebench.tables import Run, schema
 from xebench.tables.analysis import points
-from xebench.tables.analysis.fixed_cost import FEW
-from xebench.tables.analysis.rows import Row, rows
-from xebench.vocabulary import TIME_CLAIMS, Answer
+from xebench.tables.analysis.answer import FEW
+from xebench.tables.analysis.points import Row, rows
+from xebench.tables.analysis.summaries import usable
+from xebench.tables.timeline import by_key, executions, median_ns
+from xebench.vocabulary import SAMPLED_STATES, TIME_CLAIMS, Answer, Metric
+
+
+class SourcePrograms:
+    """The patterns at hand: the project's own, and files of the user's that this machine has read before.
+
+    Nothing that a run folder names is executed or shown: what is kept of a file of the user's must have its hash.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._builtin = {info.name: info for info in discover()}
+        except XebenchError:  # on a machine that cannot read patterns a run can be looked at all the same
+            self._builtin = {}
+
+    def today(self, case: Mapping[str, Any]) -> PatternInfo | None:
+        """The present declaration of a pattern, even if it is not the one that was measured; None without one.
+
+        Args:
+            case: a row of the table `cases`.
+        """
+        pattern, source = case["pattern"], _file(case)
+        if Path(source).is_absolute():
+            return next((info for info in _kept(source) if info.name == pattern), None)
+        return self._builtin.get(pattern)
+
+    def measured(self, case: Mapping[str, Any]) -> PatternInfo | None:
+        """The program of a row of `cases`, where it is still the one at hand."""
+        info = self.today(case)
+        known = text(case["source_sha256"])
+        return info if info and known and info.source_sha256 == known else None
+
+    def obstacle(self, case: Mapping[str, Any]) -> str:
+        """Why there is no code to show of a row of `cases`; "" where there is."""
+        if self.measured(case):
+            return ""
+        if not self.today(case):
+            return "the pattern's file is not at hand, so its code is not shown"
+        if not text(case["source_sha256"]):
+            return "older program: the run keeps no hash of its files, so the code that was measured is not known"
+        return "older program: the pattern's file has changed since it was measured, so its code is not shown"
+
+
+@cache
+def _kept(source: str) -> tuple[PatternInfo, ...]:
+    path = Path(source)
+    return tuple(info for info in reading.remembered([path]) if reading.is_as_declared(info))
+
+
+def _file(case: Mapping[str, Any]) -> str:
+    """``cases.source`` without the line."""
+    file, _, line = text(case["source"]).rpartition(":")
+    return file if line.isdecimal() else text(case["source"])
+
+
+_COLUMNS = (
+    *("case_id", "sample_id", "state", "instance", "events", "sample_flags", "valid", "checked"),
+    *(metric.column for metric in Metric),
+)
+
+
+class RunSamples:
+    """Samples and executions of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        samples = run.part("samples", _COLUMNS)
+        counted = usable(run.cases, samples)
+        self._groups = dict(iter(counted.groupby(["case_id", "state"], sort=False)[["time_ns", "instance"]]))
+        self._medians = median_ns(counted)
+        self._shown = executions(samples, counted[counted["events"].ne(0).fillna(value=True)])
+        sampled = samples[samples["state"].isin(SAMPLED_STATES)]
+        self._flags = sampled.groupby(["case_id", "sample_flags"], sort=False).size().reset_index()
+
+    def samples(self, case_id: str, state: str, name: str) -> VariantSamples | None:
+        """The samples of a case that count, in order; None where there are none."""
+        own = self._groups.get((case_id, state))
+        if own is None or own.empty:
+            return None
+        return VariantSamples(name, own["time_ns"].to_numpy(), own["instance"].to_numpy())
+
+    def flags(self) -> Mapping[str, tuple[int, Counter[str]]]:
+        """The number of samples of each case, and of those with each flag, by case_id."""
+        found: dict[str, tuple[int, Counter[str]]] = {}
+        for case_id, together, count in zip(*(self._flags[name] for name in self._flags), strict=True):
+            total, counts = found.get(case_id, (0, Counter()))
+            counts.update(dict.fromkeys(filter(None, together.split(",")), int(count)))
+            found[case_id] = total + int(count), counts
+        return found
+
+    def executions(self, groups: Iterable[Sequence[Row]]) -> list[list[list[Event]]]:
+        """One execution of each case, for several groups of rows of `cases`: the events are read once for all."""
+        several = list(groups)
+        wanted = [case["case_id"] for cases in several for case in cases]
+        shown = self._shown[self._shown["case_id"].isin(wanted)]
+        events = by_key(self._run.part("events", [*schema.columns("events")], shown["sample_id"].tolist()), "sample_id")
+        own = by_key(shown, "case_id")
+        return [variants(cases, own, events, self._medians) for cases in several]
+
 
 #: Answers that say how it is.
 DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)

@@ -1,4 +1,4 @@
-"""Everything that the page shows of one pattern."""
+"""Everything that the page shows of one pattern, and the chapters at the page's beginning."""
 
 from __future__ import annotations
 
@@ -15,22 +15,19 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
 from xebench.report.answer_words import SIGNS, obstacle
-from xebench.report.charts import distribution, forest, samples
+from xebench.report.charts import distribution, samples, speedups
 from xebench.report.charts.distribution import VariantSamples
-from xebench.report.charts.scale import Scale
-from xebench.report.claim_text import claim_source, describe_claim
-from xebench.report.page import shipped_code
+from xebench.report.charts.svg import Scale
+from xebench.report.page import code as shipped_code
 from xebench.report.page.code import SideBySide, side_by_side
-from xebench.report.page.curves import curves
-from xebench.report.page.families import DECIDED, Pair, ReportFamily
-from xebench.report.page.measured import RunSamples
-from xebench.report.page.program import SourcePrograms
-from xebench.report.page.roofs import Chart, Under, charts
-from xebench.report.page.timelines import Timeline
+from xebench.report.page.families import DECIDED, Pair, ReportFamily, RunSamples, SourcePrograms
+from xebench.report.page.figures import Chart, Timeline, Under, charts, curves
+from xebench.report.patterns_text import claim_source, describe_claim
 from xebench.report.result_rows import number, part_of_roof, text
+from xebench.report.run_summary import gains
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json
-from xebench.tables.analysis.rows import Row
+from xebench.tables.analysis.points import Row
 from xebench.vocabulary import RATE_ROOFS, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
@@ -123,7 +120,7 @@ def pattern_view(
     """
     pairs = [pair for family in families for pair in family.pairs]
     estimates = [estimate for pair in pairs if (estimate := pair.estimate)]
-    scale = forest.axis_of(estimates)
+    scale = speedups.axis_of(estimates)
     info = programs.measured(cases[0])
     answers = Counter(pair.line.answer for pair in pairs)
     decided = [pair for pair in pairs if pair.line.answer in DECIDED and text(pair.row["claim"]) in TIME_CLAIMS]
@@ -135,8 +132,8 @@ def pattern_view(
         info=programs.today(cases[0]),
         obstacle=programs.obstacle(cases[0]),
         families=[_family(family, scale, measured, cases) for family in families],
-        strip=forest.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
-        axis=forest.axis(scale),
+        strip=speedups.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
+        axis=speedups.axis(scale),
         counts=[(sign, answer, answers[answer]) for answer, sign in SIGNS.items() if answers[answer]],
         tokens=" ".join(sorted({pair.token for pair in pairs})),
         gain=max((number(pair.row["speedup_low"]) or 0.0 for pair in decided), default=0.0),
@@ -182,7 +179,7 @@ def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
     told = obstacle(row) if pair.line.answer in (*DECIDED, Answer.NO_CLAIM) else pair.line.reason
     return PairView(
         pair,
-        None if estimate is None else forest.row(estimate, scale),
+        None if estimate is None else speedups.row(estimate, scale),
         _rates(summary, unit) if summary and not pair.line.against else "",
         "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))),
     )
@@ -285,3 +282,37 @@ def _provenance(cases: Sequence[Row]) -> list[tuple[str, str]]:
         for heading, column in names.items()
         if (values := list(dict.fromkeys(str(case[column]) for case in cases if case[column] not in (None, "", "{}"))))
     ]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: its patterns, answers (sign, word, count, part), and the mean of what the guide calls faster."""
+
+    name: str
+    anchor: str
+    patterns: Sequence[PatternView]
+    counts: Sequence[tuple[str, str, int, float]]
+    mean: str
+
+
+def chapters(views: Sequence[PatternView]) -> list[Chapter]:
+    """The chapters of some patterns, in their order."""
+    groups: dict[str, list[PatternView]] = {}
+    for view in views:
+        groups.setdefault(view.chapter, []).append(view)
+    return [_chapter(number, name, own) for number, (name, own) in enumerate(groups.items(), 1)]
+
+
+def _chapter(number: int, name: str, views: Sequence[PatternView]) -> Chapter:
+    families: list[ReportFamily] = [each.family for view in views for each in view.families]
+    pairs = [pair for family in families for pair in family.pairs]
+    answers = Counter(pair.line.answer for pair in pairs if text(pair.row["claim"]))
+    total = sum(answers.values())
+    counts = [
+        (sign, answer, answers[answer], 100 * answers[answer] / total)
+        for answer, sign in SIGNS.items()
+        if answers[answer]
+    ]
+    mean, patterns = gains(pair.row for pair in pairs).get(name, (None, 0))
+    words = f"{units.ratio(mean)} ({patterns})" if mean else "-"
+    return Chapter(name or "without a chapter", f"chapter-{number}", views, counts, words)

@@ -1,4 +1,6 @@
-"""The scheduler's worker: it announces its device, and measures families as a run on its machine would.
+"""What a worker of the scheduler does.
+
+Say what it has, and measure families, one at a time on a device that it shares.
 
 The families' code runs in worker processes of the agent (`xebench.runner.manager`), as in a run on one machine: a
 crash, a hang or too much memory costs a variant there, and not the agent.
@@ -6,10 +8,13 @@ crash, a hang or too much memory costs a variant there, and not the agent.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,27 +23,69 @@ from typing import Any, Final
 import msgspec
 
 from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
-from xebench.measuring.doctor.self_test import selftest
+from xebench.measuring.doctor.examination import selftest
+from xebench.measuring.roofline.measure import Store
 from xebench.measuring.roofline.results import with_kept_roofs
-from xebench.measuring.roofline.store import Store
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
-from xebench.runner.cluster.one_at_a_time import alone_on
-from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
-from xebench.runner.cluster.software import Software
-from xebench.runner.device_lock import OtherRun, SharingWatch, device_lock
+from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
+from xebench.runner.device_lock import OtherRun, SharingWatch, device_key, device_lock, locks_folder, own_folder
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
 from xebench.runner.run_options import Options
 from xebench.runner.visiting import Visiting
 from xebench.system import runtime
-from xebench.system.children.ask import ask
+from xebench.system.children.process import ask
 from xebench.system.children.programs import Program
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import schema
 from xebench.tables.checks import CheckRow
 from xebench.tables.provenance import manifest
 from xebench.vocabulary import Flag
+
+#: Seconds between two looks whether the device is free.
+LOOK_S: Final = 0.1
+
+
+@contextmanager
+def alone_on(
+    device: Mapping[str, Any],
+    *,
+    poll: Callable[[], None],
+    unseen: Callable[[str], object],
+    folder: Path | None = None,
+) -> Iterator[None]:
+    """Within this block no other worker of this user and host measures on a device; a dead one holds nothing.
+
+    Args:
+        device: its row.
+        poll: called while it waits; what it raises ends that.
+        unseen: told why others are not seen, where the runtime folder cannot be written.
+        folder: where runs show themselves.
+    """
+    place = (folder or locks_folder()) / device_key(device)
+    try:
+        own_folder(place)
+        lock = os.open(place / "family.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        unseen(f"{place} cannot be written ({error.strerror})")
+        yield
+        return
+    try:
+        while not _taken(lock):
+            poll()
+            time.sleep(LOOK_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
 
 #: Seconds without a family after which the process that holds the device ends: a run whose command was killed does not
 #: say that it is over.

@@ -12,20 +12,23 @@ from uuid import uuid4
 
 import msgspec
 
-from xebench.patterns.fit import Room
 from xebench.patterns.plan import Family
+from xebench.patterns.problem import Room
 from xebench.runner import resume
-from xebench.runner.cluster.folder import Folder, calibrated, missing_families
-from xebench.runner.cluster.order import Order
+from xebench.runner.cluster.order import Order, Software, user_files
 from xebench.runner.cluster.scheduler import Scheduler
-from xebench.runner.cluster.software import Software, user_files
-from xebench.runner.cluster.tasks import Tasks
+from xebench.runner.cluster.tasks import Folder, Tasks, calibrated, missing_families
 from xebench.runner.cluster.workers import Workers
-from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
-from xebench.runner.run import WORKER_KILLED
-from xebench.runner.run_end import EndTrials, RunEnd
+from xebench.runner.resource_limits import (
+    RunBudget,
+    Stopped,
+    StoppedEarly,
+    StopSignals,
+    host_memory_bytes,
+    parse_memory,
+)
+from xebench.runner.run import WORKER_KILLED, EndTrials, RunEnd
 from xebench.runner.run_options import Options, Progress
-from xebench.runner.stop_signals import Stopped, StoppedEarly, StopSignals
 from xebench.system import runtime
 from xebench.tables import Run, RunWriter
 from xebench.tables.provenance import manifest

@@ -1,9 +1,11 @@
-"""Start a program at the head of a session of its own, so that whatever it starts ends with it and with the command."""
+"""Start a program that ends with us and with what it started, say how it ended, and ask a process one thing."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,15 +13,24 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, Final, NoReturn, TypeVar
+
+from xebench.errors import XebenchError
+from xebench.system import PACKAGE
+from xebench.system.children.lifetime import run_as_child
 
 _POLL_S: Final = 0.02
+
 _BEGIN: Final = Path(__file__).with_name("begin.py")
+
 _running: set[int] = set()
+
 _stopping = threading.Event()
 
 T = TypeVar("T")
+
 R = TypeVar("R")
 
 
@@ -125,3 +136,93 @@ def in_threads(function: Callable[[T], R], items: Iterable[T], threads: int) -> 
             finally:
                 _stopping.clear()
             raise
+
+
+_LONGEST: Final = 160
+
+#: What LLVM inside a driver prints at any crash; it says nothing about this one.
+_BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
+
+#: Files that are not a pattern's: installed packages and this one.
+_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(PACKAGE))}/")
+
+_FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
+
+
+def how_it_ended(code: int, printed: str = "") -> str:
+    """One line for an exit status as :mod:`subprocess` gives it (negative: a signal) and the output before it."""
+    if code == -signal.SIGKILL:
+        # a process cannot crash with this one: somebody else sent it
+        return "killed from outside (signal SIGKILL)"
+    end = f"ended with status {code}" if code >= 0 else f"ended by {_signal_name(-code)}"
+    where, words = _python_frame(printed), last_line(printed)[:_LONGEST]
+    return end + (f" in {where}" if where else f" ({words})" if words else "")
+
+
+def last_line(printed: str) -> str:
+    """The last line that says something, or nothing."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip() and not _BANNER.search(line)]
+    return lines[-1] if lines else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name
+        return f"signal {number}"
+
+
+def _python_frame(printed: str) -> str:
+    """The innermost Python frame that faulthandler printed, of the pattern if it has one: ``file.py, line 7, name``."""
+    _, fatal, after = printed.rpartition("Fatal Python error")
+    frames: list[tuple[str, str, str]] = _FRAME.findall(after) if fatal else []
+    if not frames:
+        return ""
+    path, line, function = next((frame for frame in frames if not _LIBRARY.search(frame[0])), frames[0])
+    return f"{PurePath(path).name}, line {line}, {function}"
+
+
+@dataclass(frozen=True)
+class ChildReply:
+    """A child process's answer: decoded JSON, or why there is none (one line)."""
+
+    value: Any = None
+    failure: str | None = None
+
+
+def ask(module: str, arguments: Sequence[str] = (), *, timeout_s: float) -> ChildReply:
+    """Run ``python -m module arguments`` and decode the last line that it prints as JSON.
+
+    A module that ends with a status of its own says why in the last line of its errors.
+    """
+    try:
+        child = run(python_module(module, *arguments), timeout_s, errors=subprocess.PIPE)
+    except subprocess.TimeoutExpired:
+        return ChildReply(failure=f"no answer within {timeout_s:g} s")
+    if child.returncode > 0 and (reason := last_line(child.stderr)):
+        return ChildReply(failure=reason)
+    if child.returncode:
+        return ChildReply(failure=how_it_ended(child.returncode, child.stderr))
+    # a driver may print lines of its own before ours
+    line = last_line(child.stdout)
+    try:
+        return ChildReply(json.loads(line))
+    except ValueError:
+        return ChildReply(failure=f"answered nonsense: {line[:80]!r}")
+
+
+def answer(question: Callable[[list[str]], Any]) -> NoReturn:
+    """The main program of such a module: print what a function gives for its arguments as JSON.
+
+    A `XebenchError` is one line on standard error and its exit status.
+    """
+
+    def main(arguments: list[str]) -> int:
+        try:
+            print(json.dumps(question(arguments)))
+        except XebenchError as error:
+            print(error, file=sys.stderr)
+            return error.exit_code
+        return 0
+
+    run_as_child(main)

@@ -12,7 +12,7 @@ from enum import StrEnum
 class Program(StrEnum):
     """A module that a child process runs (`xebench.system.children.process.python_module`), or serves requests by."""
 
-    #: Answer one question (`xebench.system.children.ask`).
+    #: Answer one question (`xebench.system.children.process`).
     DOCTOR = "xebench.measuring.doctor"
     DEVICE_PROBE = "xebench.runner.cluster.device_probe"
     READ_PATTERNS = "xebench.patterns.reading_worker"
@@ -25,7 +25,7 @@ class Program(StrEnum):
     #: Handlers of `SERVE`.
     MEASURE_FAMILIES = "xebench.measuring.family_run"
     SERVE_PLACE = "xebench.measuring.place_server"
-    MAKE_PROBLEMS = "xebench.measuring.problem_maker"
+    MAKE_PROBLEMS = "xebench.measuring.made_beside"
     SERVE_PLACE_OF_RANK = "xebench.measuring.rank"
     COLLECT_KERNELS = "xebench.isa.collect_worker"
 

@@ -15,9 +15,8 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from xebench.system.children import process
-from xebench.system.children.activity import ActivityPage
-from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
-from xebench.system.children.process_exit import how_it_ended
+from xebench.system.children.channel import ActivityPage, Receiver, Sender, UnreadableMessage
+from xebench.system.children.process import how_it_ended
 
 # Seconds between two looks at a worker that says nothing: often enough that 80 % of the memory do not become all
 # of it in between, seldom enough not to be seen in what is measured.
@@ -52,7 +51,7 @@ class WorkerProcess(Generic[T]):
     """One worker.
 
     Args:
-        module: what it runs (`xebench.system.children.parent` is its side of the conversation).
+        module: what it runs (`xebench.system.children.channel` is its side of the conversation).
         arguments: of its command line.
         answers: the union of the messages that it sends.
         memory_limit_bytes: resident memory at which the worker is ended; None for no limit.

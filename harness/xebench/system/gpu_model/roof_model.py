@@ -23,8 +23,7 @@ from typing import Final
 
 import msgspec
 
-from xebench.system.gpu_model.gpu_parameters import GpuParameters
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
 from xebench.system.gpu_model.occupancy import Occupancy
 
 MEMORY: Final = "memory"

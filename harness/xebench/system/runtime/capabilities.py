@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from xebench.system.runtime.devices import DeviceInfo
-from xebench.system.runtime.opencl_extensions import EXTENSIONS, ON_LEVEL_ZERO
+from xebench.system.runtime.devices import EXTENSIONS, ON_LEVEL_ZERO, DeviceInfo
 
 #: Of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16

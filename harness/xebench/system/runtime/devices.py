@@ -1,4 +1,7 @@
-"""The SYCL devices of this machine, and choosing one.
+"""The SYCL devices of this machine: which piece of hardware each is, what its OpenCL C can do, and choosing one.
+
+OpenCL's ``cl_khr_pci_bus_info`` and ``cl_khr_device_uuid``, and the UUID in ``ze_device_properties_t``, say it. The
+handle of a device comes from ``sycl::device::getNative``, as no order of drivers' lists is promised.
 
 A device is a GPU or a CPU. Accelerators (the FPGA emulator of a oneAPI installation is one) are left out: the
 guide promises nothing for them, and an emulator must not answer to ``--device auto``.
@@ -6,25 +9,119 @@ guide promises nothing for them, and an emulator must not answer to ``--device a
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from xebench.errors import NoDevice
-from xebench.system.runtime.hardware_id import hardware_id
+from xebench.system.runtime import level_zero_library, libraries, opencl_library
 from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from xebench.system.runtime.loading import load
-from xebench.system.runtime.opencl_extensions import extensions_of
-from xebench.system.runtime.packages import CPU_DRIVER
-from xebench.system.runtime.pins import mend_command
+from xebench.system.runtime.packages import CPU_DRIVER, mend_command
 from xebench.system.runtime.variables import hiding_variables
 
 if TYPE_CHECKING:
     from xebench.system.sycl_types import Device
 
+
+_EXTENSIONS = 0x1030
+
+#: Requirement to the OpenCL extension that grants it, and what that is.
+EXTENSIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "intel_subgroups": ("cl_intel_subgroups", "Intel's sub-group functions"),
+    "intel_subgroups_short": ("cl_intel_subgroups_short", "Intel's sub-group functions on 16 bits"),
+    "intel_subgroups_char": ("cl_intel_subgroups_char", "Intel's sub-group functions on 8 bits"),
+    "intel_subgroups_long": ("cl_intel_subgroups_long", "Intel's sub-group functions on 64 bits"),
+    "intel_required_subgroup_size": ("cl_intel_required_subgroup_size", "kernels that require a sub-group size"),
+    "intel_local_block_io": ("cl_intel_subgroup_local_block_io", "sub-group block access to local memory"),
+    "intel_2d_block_io": ("cl_intel_subgroup_2d_block_io", "two-dimensional sub-group block access"),
+    "xmx": ("cl_intel_subgroup_matrix_multiply_accumulate", "matrix engine that OpenCL C reaches"),
+    "khr_subgroups": ("cl_khr_subgroups", "sub-group functions of OpenCL"),
+    "khr_subgroup_shuffle": ("cl_khr_subgroup_shuffle", "sub-group shuffles of OpenCL"),
+    "integer_dot_product": ("cl_khr_integer_dot_product", "integer dot products"),
+    "float_atomics": ("cl_ext_float_atomics", "floating-point atomics of OpenCL C"),
+}
+
+#: What every GPU's compiler of Intel takes, where no OpenCL driver tells: Level Zero does not know the names.
+ON_LEVEL_ZERO: Final = frozenset(
+    ("intel_subgroups", "intel_subgroups_short", "intel_required_subgroup_size", "khr_subgroups")
+)
+
+
+def extensions_of(device: Device) -> tuple[str, ...]:
+    """Those of `EXTENSIONS` that a ``dpctl.SyclDevice`` has, by OpenCL's names.
+
+    A device of Level Zero is looked up by its name: Intel's OpenCL driver offers it, too, where that is installed.
+    """
+    driver_version = device.driver_version if device.backend.name == "opencl" else None
+    try:
+        library = opencl_library.open_library()
+        handle = opencl_library.find_device(library, device.name, driver_version)
+        offered = opencl_library.text(library.clGetDeviceInfo, handle, _EXTENSIONS).split()
+    except (OSError, AttributeError, opencl_library.OpenCLError):
+        return ()
+    return tuple(sorted(name for name, _ in EXTENSIONS.values() if name in offered))
+
+
+_UUID, _PCI_BUS_INFO = 0x106A, 0x410F
+
+_UUID_BYTES: Final = 16
+
+_GET_NATIVE: Final = "_ZNK4sycl3_V16device9getNativeEv"
+
+
+def hardware_id(device: Device) -> str | None:
+    """The PCI address of a ``dpctl.SyclDevice``, or its UUID; None where its driver gives neither."""
+    told = {"opencl": _of_opencl, "level_zero": _of_level_zero}.get(device.backend.name)
+    if told is None:
+        return None
+    try:
+        return told(native_handle(device))
+    except (OSError, AttributeError, opencl_library.OpenCLError, level_zero_library.LevelZeroError):
+        return None
+
+
+def native_handle(device: Device) -> ctypes.c_void_p:
+    """The ``cl_device_id`` or ``ze_device_handle_t`` of a ``dpctl.SyclDevice``.
+
+    Raises:
+        OSError: SYCL's library cannot be opened.
+        AttributeError: it has no such function.
+    """
+    get_native = getattr(ctypes.CDLL(str(libraries.sycl_library() or libraries.SYCL_LIBRARY)), _GET_NATIVE)
+    get_native.restype, get_native.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
+    return ctypes.c_void_p(get_native(device.addressof_ref()))
+
+
+def _of_opencl(handle: ctypes.c_void_p) -> str | None:
+    library = opencl_library.open_library()
+    address = (ctypes.c_uint32 * 4)()  # domain, bus, device, function
+    if not _ask_opencl(library, handle, _PCI_BUS_INFO, address):
+        return "pci {:04x}:{:02x}:{:02x}.{:x}".format(*address)
+    uuid = (ctypes.c_uint8 * _UUID_BYTES)()
+    return None if _ask_opencl(library, handle, _UUID, uuid) else _uuid_text(bytes(uuid))
+
+
+def _ask_opencl(library: Any, handle: ctypes.c_void_p, what: int, answer: Any) -> int:
+    """The status of ``clGetDeviceInfo``: 0 if it answers, an error where the driver lacks the extension."""
+    size = ctypes.c_size_t(ctypes.sizeof(answer))
+    return int(library.clGetDeviceInfo(handle, what, size, ctypes.byref(answer), None))
+
+
+def _of_level_zero(handle: ctypes.c_void_p) -> str | None:
+    return _uuid_text(level_zero_library.device_uuid(level_zero_library.open_library(), handle))
+
+
+def _uuid_text(uuid: bytes) -> str | None:
+    return f"uuid {uuid.hex()}" if any(uuid) else None
+
+
 _CLASSES = ("gpu", "cpu")
+
 _BACKENDS = ("level_zero", "opencl")
+
 _ASPECT = "has_aspect_"
 
 
@@ -38,7 +135,7 @@ class DeviceInfo:
         sub_group_sizes: empty if the device offers no sub-groups.
         max_clock_mhz: None if the driver does not say.
         aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
-            pattern may require (`xebench.system.runtime.opencl_extensions`).
+            pattern may require (`xebench.system.runtime.devices`).
         hardware_id: PCI address or UUID, which tell equal devices apart; None if the driver gives neither.
     """
 

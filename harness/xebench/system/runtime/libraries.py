@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime.packages import is_current
 
 SYCL_LIBRARY = "libsycl.so.7"
 OPENCL_LOADER = "libOpenCL.so.1"

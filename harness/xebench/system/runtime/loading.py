@@ -6,9 +6,10 @@ import functools
 import os
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import files, gpu_nodes, libraries, opencl_drivers, packages, pins
-from xebench.system.runtime.findings import Finding
-from xebench.system.runtime.stack import is_current
+from xebench.system.runtime import drivers as gpu_nodes
+from xebench.system.runtime import drivers as opencl_drivers
+from xebench.system.runtime import libraries, machine, packages
+from xebench.system.runtime.packages import Finding, is_current
 
 
 @functools.cache
@@ -23,11 +24,11 @@ def load() -> None:
     """
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, files.text_of(files.CPUINFO)))
+    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, machine.text_of(machine.CPUINFO)))
     failure = libraries.load_libraries() or _import_failure()
     if failure is not None:
         package, reason = failure
-        step = pins.mend_command([package])
+        step = packages.mend_command([package])
         raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): {step}")
 
 
@@ -67,7 +68,7 @@ def runtime_finding() -> Finding:
         return Finding("runtime", "ok", "SYCL runtime", f"all libraries found ({where or 'of the system'})")
     owners = list(dict.fromkeys(absent.values()))
     detail = f"{_shortened(list(absent))} missing (package {', '.join(owners)})"
-    return Finding("runtime", "error", "SYCL runtime", detail, pins.mend_command(owners))
+    return Finding("runtime", "error", "SYCL runtime", detail, packages.mend_command(owners))
 
 
 def cpu_driver_finding() -> Finding:
@@ -76,7 +77,7 @@ def cpu_driver_finding() -> Finding:
     Its absence is an error only on a machine where no other device can be.
     """
     driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    step = pins.mend_command([packages.CPU_DRIVER])
+    step = packages.mend_command([packages.CPU_DRIVER])
     if driver is None:
         drivers = opencl_drivers.existing_drivers(os.environ)
         if opencl_drivers.cpu_driver_registered(drivers):
@@ -95,7 +96,7 @@ def _packages_line(wrong: list[Finding]) -> str:
     """All wrong packages in one line."""
     first = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
     more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    return f"{first}{more}: {packages.mend_command(wrong)}"
+    return f"{first}{more}: {packages.mend_findings(wrong)}"
 
 
 def _import_failure() -> tuple[str, str] | None:

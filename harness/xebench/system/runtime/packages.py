@@ -1,14 +1,188 @@
-"""Do the installed Python and packages fit together? Answered from metadata, without importing any."""
+"""Which stack of packages this environment has, and whether they fit together: from metadata, without importing any.
+
+*Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
+has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels are shipped, or
+compiled by our own target of numba (:mod:`xebench.dpex.numba_target`).
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 import importlib.util
+import re
+import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Literal
 
-from xebench.system.runtime import pins
-from xebench.system.runtime.findings import Finding, Severity
-from xebench.system.runtime.stack import is_current
+from xebench.system import PACKAGE
+
+Severity = Literal["ok", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        topic: ``python``, ``packages``, ``runtime``, ``opencl``, ``level zero`` or ``devices``.
+        status: ``ok``, ``warning`` (usable all the same) or ``error``.
+        title: what was looked at, in a few words.
+        detail: what was found, one line.
+        next_step: what mends it, one line; empty if there is nothing to do.
+    """
+
+    topic: str
+    status: Severity
+    title: str
+    detail: str
+    next_step: str = ""
+
+    def as_line(self) -> str:
+        """The finding as the one line of an error message."""
+        line = f"{self.title}: {self.detail}"
+        return f"{line}: {self.next_step}" if self.next_step else line
+
+
+#: Of dpctl, where numba-dpex belongs: it is missing there if it cannot be found.
+_PINNED_DPCTL: Final = "0.17."
+
+
+class Stack(StrEnum):
+    """The two sets of packages."""
+
+    PINNED = "pinned"
+    CURRENT = "current"
+
+
+@functools.cache
+def stack() -> Stack:
+    """The stack of this environment; nothing is imported to find out."""
+    if importlib.util.find_spec("numba_dpex") is not None or _dpctl_version().startswith(_PINNED_DPCTL):
+        return Stack.PINNED
+    return Stack.CURRENT
+
+
+def is_current() -> bool:
+    """True if numba-dpex is not installed."""
+    return stack() is Stack.CURRENT
+
+
+def _dpctl_version() -> str:
+    try:
+        return importlib.metadata.version("dpctl")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+DISTRIBUTION = "xebench"
+
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
+# First Python that will do, and the first that the pinned stack has no wheels for.
+FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
+
+#: Installs the whole pinned set.
+SETUP: Final = "xebench setup --kernels"
+
+# What the current stack is made of; the rest comes with these.
+_CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
+
+# Packages that our own metadata leaves to these, which pin them.
+_PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
+
+
+def pinned_versions() -> dict[str, str]:
+    """Package name to the exact version that :data:`DISTRIBUTION` requires; ranges are not pins."""
+    return parse_pins(_requirements())
+
+
+def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
+    """The ``name==version`` among requirement strings."""
+    matches = (_PINNED.match(requirement.strip()) for requirement in requirements)
+    return {match[1].lower(): match[2] for match in matches if match}
+
+
+def installed_version(package: str) -> str | None:
+    """Version by the package's metadata, without importing it; None if there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
+    """The command that installs ``packages`` in the versions that this project needs.
+
+    ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime asks for.
+    """
+    if is_current():
+        installer = "conda install" if in_conda() else f"{shlex.quote(sys.executable)} -m pip install --upgrade"
+        return f"run {installer} {' '.join(packages)}"
+    if in_conda():
+        return "run conda env update --file conda-env.yml"
+    pins = pinned_versions() if pins is None else pins
+    wanted = [(package, pins.get(package) or _pinned_elsewhere(package)) for package in packages]
+    specs = " ".join(shlex.quote(f"{name}=={version}" if version else name) for name, version in wanted)
+    return f"run {shlex.quote(sys.executable)} -m pip install --no-deps --force-reinstall {specs}"
+
+
+def environment_command(python: str = "") -> str:
+    """The command that makes the whole environment again.
+
+    Args:
+        python: version of Python to make it with, if this is not the right one.
+    """
+    if is_current():
+        return mend_command([*_CURRENT])
+    if in_conda():
+        return "make the environment again: conda env create --file conda-env.yml"
+    if not python:
+        return f"run {SETUP}"
+    return f"make the environment again: make clean install PYTHON=/path/to/python{python}"
+
+
+def lock_file() -> Path:
+    """The pinned set with its hashes: in this package where a wheel brought it, beside it in a source tree."""
+    installed = PACKAGE.resolve() / "requirements.lock"
+    return installed if installed.is_file() else installed.parents[2] / installed.name
+
+
+def in_conda() -> bool:
+    """True if this Python belongs to a conda environment."""
+    return (Path(sys.prefix) / "conda-meta").is_dir()
+
+
+def _requirements() -> list[str]:
+    try:
+        return list(importlib.metadata.requires(DISTRIBUTION) or ())
+    except importlib.metadata.PackageNotFoundError:
+        import tomllib  # not at the top: a Python that is too old must get as far as being told so
+
+        project = tomllib.loads(_project_text()).get("project", {})
+        return [*project.get("dependencies", ()), *project.get("optional-dependencies", {}).get("kernels", ())]
+
+
+def _project_text() -> str:
+    """``pyproject.toml`` of a source tree that is used without having been installed; empty if it is not ours."""
+    source = PACKAGE.parents[1] / "pyproject.toml"
+    text = source.read_text(encoding="utf-8") if source.is_file() else ""
+    return text if f'name = "{DISTRIBUTION}"' in text else ""
+
+
+def _pinned_elsewhere(package: str) -> str | None:
+    for owner in _PINNED_BY:
+        try:
+            version = parse_pins(importlib.metadata.requires(owner) or ()).get(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        if version:
+            return version
+    return None
+
 
 # Packages that are imported, and their modules: they must be there. The others bring shared libraries, which
 # are looked for one by one (libraries.py), since conda installs those without Python metadata.
@@ -41,20 +215,20 @@ FIRST_GOOD_DRIVER = 2025
 def python_finding(version: tuple[int, int] | None = None) -> Finding:
     """A finding on this Python: can it have the packages of its stack?"""
     version = version or (sys.version_info.major, sys.version_info.minor)
-    first = pins.FIRST_PYTHON
+    first = FIRST_PYTHON
     running = f"{version[0]}.{version[1]}"
-    if first <= version and (is_current() or version < pins.BEYOND_PINNED):
+    if first <= version and (is_current() or version < BEYOND_PINNED):
         return Finding("python", "ok", "Python", f"{running} ({sys.executable})")
     wanted = f"{first[0]}.{first[1]}"
     detail = f"numba-dpex has no build for {running}, {wanted} is needed"
     if is_current():
         detail = f"{running} is too old, {wanted} or later is needed"
-    return Finding("python", "error", "Python", detail, pins.environment_command(wanted))
+    return Finding("python", "error", "Python", detail, environment_command(wanted))
 
 
 def package_findings(
     pinned: Mapping[str, str] | None = None,
-    version_of: Callable[[str], str | None] = pins.installed_version,
+    version_of: Callable[[str], str | None] = installed_version,
     importable: Callable[[str], bool] | None = None,
 ) -> list[Finding]:
     """One finding for each pinned package that is installed, or that is imported and missing.
@@ -66,7 +240,7 @@ def package_findings(
     """
     if pinned is None and is_current():
         return current_findings(version_of)
-    pinned = pins.pinned_versions() if pinned is None else pinned
+    pinned = pinned_versions() if pinned is None else pinned
     importable = importable or _importable
     findings = []
     for package, expected in pinned.items():
@@ -74,13 +248,13 @@ def package_findings(
         if installed is not None:
             findings.append(_compare(package, installed, expected))
         elif package in IMPORTED and not importable(IMPORTED[package]):
-            step = pins.mend_command([package], pinned)
+            step = mend_command([package], pinned)
             detail = f"is not installed ({expected} is needed)"
             findings.append(Finding("packages", "error", package, detail, step))
     return findings
 
 
-def current_findings(version_of: Callable[[str], str | None] = pins.installed_version) -> list[Finding]:
+def current_findings(version_of: Callable[[str], str | None] = installed_version) -> list[Finding]:
     """One finding for each package of the current stack.
 
     Args:
@@ -89,7 +263,7 @@ def current_findings(version_of: Callable[[str], str | None] = pins.installed_ve
     return [_at_least(package, version_of(package), first) for package, first in CURRENT.items()]
 
 
-def numba_finding(version_of: Callable[[str], str | None] = pins.installed_version) -> Finding:
+def numba_finding(version_of: Callable[[str], str | None] = installed_version) -> Finding:
     """A finding on the numba that compiles kernels on the current stack, if any; its own kernels need none.
 
     Args:
@@ -101,19 +275,19 @@ def numba_finding(version_of: Callable[[str], str | None] = pins.installed_versi
     if _numbers(first, 2) <= _numbers(numba, 2) < _numbers(beyond, 2):
         return Finding("runtime", "ok", "kernels", f"compiled by numba {numba} (llvmlite {version_of('llvmlite')})")
     detail = f"numba {numba} does not compile them, {first} or later and below {beyond} is needed"
-    return Finding("runtime", "warning", "kernels", detail, pins.mend_command([f"'numba>={first},<{beyond}'"]))
+    return Finding("runtime", "warning", "kernels", detail, mend_command([f"'numba>={first},<{beyond}'"]))
 
 
-def mend_command(wrong: Sequence[Finding]) -> str:
+def mend_findings(wrong: Sequence[Finding]) -> str:
     """The one command that mends all these packages; if they are many, it is the environment that is wrong."""
-    return pins.mend_command(finding.title for finding in wrong) if len(wrong) <= 3 else pins.environment_command()
+    return mend_command(finding.title for finding in wrong) if len(wrong) <= 3 else environment_command()
 
 
 def _at_least(package: str, installed: str | None, first: str) -> Finding:
     if installed is not None and _numbers(installed, 2) >= _numbers(first, 2):
         return Finding("packages", "ok", package, installed)
     detail = f"{installed} is installed" if installed else "is not installed"
-    return Finding("packages", "error", package, f"{detail} ({first} or later is needed)", pins.mend_command([package]))
+    return Finding("packages", "error", package, f"{detail} ({first} or later is needed)", mend_command([package]))
 
 
 def _compare(package: str, installed: str, expected: str) -> Finding:
@@ -121,7 +295,7 @@ def _compare(package: str, installed: str, expected: str) -> Finding:
         return Finding("packages", "ok", package, installed)
     detail = f"{installed} is installed, {expected} is needed"
     status: Severity = "error" if not _compatible(package, installed, expected) else "warning"
-    return Finding("packages", status, package, detail, pins.mend_command([package]))
+    return Finding("packages", status, package, detail, mend_command([package]))
 
 
 def _compatible(package: str, installed: str, expected: str) -> bool:

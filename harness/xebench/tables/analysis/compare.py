@@ -1,4 +1,4 @@
-"""Two runs side by side: the same case in both, before against after.
+"""Two runs side by side: the same case in both, before against after, and the compilers that made their kernels.
 
 The two runs share no blocks, so their intervals hold only what each run saw: noise, and how much its instances differ
 (where arrays and code lie in memory), if it had several. What else differs from one run to the next (clocks, neighbours
@@ -7,7 +7,9 @@ on the machine) is not in them, hence the threshold: a change must leave the ban
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
@@ -15,11 +17,33 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from xebench.tables.analysis import answer, intervals, points, times
-from xebench.tables.analysis.kernel_compilers import compilers_of
-from xebench.tables.analysis.rows import Row, by_place, place, rows
-from xebench.tables.analysis.times import NONE, Series
+from xebench.tables.analysis import answer, intervals, points, summaries
+from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.summaries import NONE, Series
 from xebench.vocabulary import ANSWERED, Answer, Outcome, Status
+
+
+def compilers_of(case: Row) -> frozenset[str]:
+    """The compilers of one case; empty if it launched no kernel of Python, or an earlier run does not record them."""
+    return frozenset(compiler for _, compiler in _made(case["kernels"]))
+
+
+def _made(kernels: str | None) -> set[tuple[str, str]]:
+    """Hash and compiler of each kernel whose compiler is named."""
+    return {
+        (kernel["spirv_sha256"], kernel["compiler"]) for kernel in json.loads(kernels or "[]") if kernel.get("compiler")
+    }
+
+
+def compilers(kernels: pd.Series[str]) -> dict[str, int]:
+    """The number of kernels that each compiler made, largest first; a kernel of several cases counts once.
+
+    Args:
+        kernels: the column of a run's cases.
+    """
+    found = set().union(*map(_made, kernels.dropna().unique()))
+    return dict(Counter(compiler for _, compiler in sorted(found)).most_common())
+
 
 #: Relative change up to which two runs are the same, unless told otherwise.
 THRESHOLD: Final = 0.05
@@ -35,6 +59,7 @@ _QUESTION: Final = ("pattern", "variant", "baseline", "preset", "device_class", 
 DECIDED: Final = frozenset(ANSWERED) - {Answer.UNDECIDED}
 
 RowPlace = tuple[str, ...]
+
 Match = tuple[Row | None, Row | None]
 
 
@@ -147,7 +172,9 @@ class _RunSide:
     @cached_property
     def _times(self) -> dict[str, dict[str, Series]]:
         by_case: dict[str, dict[str, Series]] = {}
-        for (case_id, state), data in times.usable(self._run.cases, self._run.samples).groupby(["case_id", "state"]):
+        for (case_id, state), data in summaries.usable(self._run.cases, self._run.samples).groupby(
+            ["case_id", "state"]
+        ):
             by_case.setdefault(str(case_id), {})[str(state)] = Series.of(data)
         return by_case
 
@@ -229,7 +256,7 @@ def _rows(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> I
     else:
         obstacle = obstacle_between(before, after)
         reservations = _all_reservations((before, after), sides)
-    for state in times.in_order(*measured):
+    for state in summaries.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
         ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
         yield {

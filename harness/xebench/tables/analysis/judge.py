@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from xebench.tables.analysis import answer, points
 from xebench.tables.analysis.answer import Circumstances
-from xebench.tables.analysis.claim import Claim, from_json
+from xebench.tables.analysis.claim import Claim, Judgement, from_json
 from xebench.tables.analysis.intervals import Interval
-from xebench.tables.analysis.judgement import Judgement
-from xebench.tables.analysis.rows import Row
+from xebench.tables.analysis.points import Row
 from xebench.vocabulary import NEVER_RUN, OWN_SIZES, Answer, DeviceClass, Reason, Status, find_baseline
 
 #: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:

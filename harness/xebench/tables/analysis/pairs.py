@@ -14,14 +14,14 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from xebench.tables.analysis import answer, intervals, times
+from xebench.tables.analysis import answer, intervals
+from xebench.tables.analysis import summaries as times
+from xebench.tables.analysis.answer import with_fixed_cost
 from xebench.tables.analysis.claim import columns
-from xebench.tables.analysis.fixed_cost import with_fixed_cost
 from xebench.tables.analysis.judge import Comparison, family_comparisons
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
-from xebench.tables.analysis.rows import Row, by_place, place, rows
-from xebench.tables.analysis.statistics import Floats
-from xebench.tables.analysis.steady import SeriesStart, start_of_instances
+from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.tables.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 

@@ -11,11 +11,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from xebench.tables.analysis import intervals, times
+from xebench.tables.analysis import intervals, summaries
 from xebench.tables.analysis.compare import ComparedTables, check, judge_ratio, obstacle_between
 from xebench.tables.analysis.moderation import simultaneous
 from xebench.tables.analysis.pairs import MeasuredPair, measured_pairs
-from xebench.tables.analysis.rows import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
 #: Of the variant's case, what a row of `comparisons` repeats.
@@ -80,7 +80,7 @@ class _Sides:
     """The samples of a run, as many and as long as they are in each version."""
 
     def __init__(self, run: ComparedTables) -> None:
-        usable = times.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]
+        usable = summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]
         self._counts: Mapping[Any, int] = usable.size().to_dict()
         self._medians: Mapping[Any, float] = usable.median().to_dict()
         self._devices = by_place(run.devices)
@@ -105,5 +105,5 @@ class _Sides:
         ended = "" if case["status"] == "ok" else f" ({case['status']}: {case['reason']})"
         unknown = dict.fromkeys(("speedup", "speedup_low", "speedup_high"), math.nan)
         why = f"only in the {'old' if is_old else 'new'} version{ended}"
-        states = times.in_order(state for case_id, state in self._counts if case_id == case["case_id"])
+        states = summaries.in_order(state for case_id, state in self._counts if case_id == case["case_id"])
         return [self.row(before, after, state) | unknown | {"outcome": Outcome.NONE, "reason": why} for state in states]

@@ -9,7 +9,7 @@ from xebench.measuring.sampling import stopping
 from xebench.measuring.sampling.blocks import sample_family
 from xebench.measuring.sampling.limits import Sampling
 from xebench.tables.analysis import answer, intervals
-from xebench.tables.analysis.steady import start_of
+from xebench.tables.analysis.statistics import start_of
 
 _FIRST, _SECOND = "first", "second"
 

@@ -18,10 +18,8 @@ from xebench.dpex import device_func, kernel, native, specialize
 from xebench.dpex import kernel_api as kapi
 from xebench.errors import Unsupported
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
-from xebench.measuring.roofline.expected import INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
-from xebench.measuring.roofline.forms import CHAIN_FORMS
-from xebench.measuring.roofline.search import Form, Measurement
-from xebench.measuring.roofline.sizes import MOST_STEPS
+from xebench.measuring.roofline.forms import CHAIN_FORMS, INTEGER_FACTOR, chain_operations, chain_starts, chain_sums
+from xebench.measuring.roofline.search import MOST_STEPS, Form, Measurement
 
 DTYPES = {"fp32": np.float32, "fp64": np.float64, "int32": np.int32}
 ITEMS_PER_UNIT = 1 << 14

@@ -15,8 +15,7 @@ import numpy as np
 from xebench.dpex import atomics, kernel, specialize
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
-from xebench.measuring.roofline.expected import global_counts, local_counts
-from xebench.measuring.roofline.forms import ATOMIC_FORMS
+from xebench.measuring.roofline.forms import ATOMIC_FORMS, global_counts, local_counts
 from xebench.measuring.roofline.search import Form, Measurement
 
 ITEMS_PER_UNIT = 1 << 10

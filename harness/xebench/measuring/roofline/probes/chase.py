@@ -12,9 +12,8 @@ from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
 from xebench.measuring.roofline.catalogue import FOOTPRINTS, chase_name
-from xebench.measuring.roofline.expected import LINE_BYTES, PER_LINE, ring_of, ring_order
-from xebench.measuring.roofline.search import Form, Measurement
-from xebench.measuring.roofline.sizes import chase_steps, check_footprint
+from xebench.measuring.roofline.forms import LINE_BYTES, PER_LINE, ring_of, ring_order
+from xebench.measuring.roofline.search import Form, Measurement, chase_steps, check_footprint
 
 
 @kernel

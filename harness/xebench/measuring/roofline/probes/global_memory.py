@@ -1,5 +1,6 @@
-"""Bandwidth of device memory and of its caches: STREAM's four kernels, reading alone, writing alone, reads at random
-places, and working sets that are read again and again.
+"""Bandwidth of device memory and of its caches.
+
+STREAM's four kernels, reading alone, writing alone, and random reads.
 
 Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because they
 are written. J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995.
@@ -9,31 +10,201 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
+
+# mypy: disable-error-code="untyped-decorator"
 from typing import Any
 
 import numpy as np
 
-from xebench.dpex import specialize
-from xebench.measuring.roofline import expected
+from xebench.dpex import device_func, kernel, specialize, vector
+from xebench.dpex import kernel_api as kapi
+from xebench.measuring.roofline import forms as expected
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
 from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
-from xebench.measuring.roofline.expected import SCALE, stream_bytes, stream_inputs, stream_result
-from xebench.measuring.roofline.forms import AGAIN_FORMS, RANDOM_FORMS, READ_FORMS, STREAM_FORMS, cpu_first, gpu_first
-from xebench.measuring.roofline.probes import global_memory_kernels
-from xebench.measuring.roofline.search import Form, Measurement, grown
-from xebench.measuring.roofline.sizes import (
+from xebench.measuring.roofline.forms import (
+    AGAIN_FORMS,
+    HASH,
+    LAST_SHIFT,
+    RANDOM_FORMS,
+    READ_FORMS,
+    SCALE,
+    STREAM_FORMS,
+    cpu_first,
+    gpu_first,
+    stream_bytes,
+    stream_inputs,
+    stream_result,
+)
+from xebench.measuring.roofline.search import (
     AGAIN_BLOCK_BYTES,
     MOST_PASSES,
+    Form,
+    Measurement,
     check_working_set,
     far_shift,
+    grown,
     grown_array_bytes,
     next_power_of_two,
     power_of_two,
     whole_blocks,
 )
 
+
+@device_func
+def _copy(x: Any, y: Any, scale: Any) -> Any:
+    return x
+
+
+@device_func
+def _scale(x: Any, y: Any, scale: Any) -> Any:
+    return scale * x
+
+
+@device_func
+def _add(x: Any, y: Any, scale: Any) -> Any:
+    return x + y
+
+
+@device_func
+def _triad(x: Any, y: Any, scale: Any) -> Any:
+    return x + scale * y
+
+
+_OPERATIONS = {"copy": _copy, "scale": _scale, "add": _add, "triad": _triad}
+
+
+def make_stream(operation: str, width: int, vectors: int) -> Any:
+    """``a = operation(b, c)``; an input that the operation does not use is never read."""
+    combine = _OPERATIONS[operation]
+
+    @kernel(restrict=True, fast_math=True)
+    def stream(item: kapi.NdItem, a: Any, b: Any, c: Any, scale: Any) -> None:
+        step = item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + item.get_local_id(0)
+        for _ in range(vectors):
+            a[i] = combine(b[i], c[i], scale)
+            i += step
+
+    @kernel(restrict=True, fast_math=True)
+    def stream4(item: kapi.NdItem, a: Any, b: Any, c: Any, scale: Any) -> None:
+        step = 4 * item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + 4 * item.get_local_id(0)
+        for _ in range(vectors):
+            p, q, r, s = vector.load4(b, i)
+            t, u, v, w = vector.load4(c, i)
+            vector.store4(a, i, combine(p, t, scale), combine(q, u, scale), combine(r, v, scale), combine(s, w, scale))
+            i += step
+
+    return stream if width == 1 else stream4
+
+
+def make_write(width: int, vectors: int) -> Any:
+    """``a = value``."""
+
+    @kernel
+    def write(item: kapi.NdItem, a: Any, value: Any) -> None:
+        step = item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + item.get_local_id(0)
+        for _ in range(vectors):
+            a[i] = value
+            i += step
+
+    @kernel
+    def write4(item: kapi.NdItem, a: Any, value: Any) -> None:
+        step = 4 * item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + 4 * item.get_local_id(0)
+        for _ in range(vectors):
+            vector.store4(a, i, value, value, value, value)
+            i += step
+
+    return write if width == 1 else write4
+
+
+def make_read(width: int, vectors: int) -> Any:
+    """Each work-item sums its elements in four sums that do not wait for one another; ``vectors``: a multiple of 4."""
+
+    @kernel(restrict=True)
+    def read(item: kapi.NdItem, b: Any, sums: Any) -> None:
+        step = item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + item.get_local_id(0)
+        p = q = r = s = np.float32(0)
+        for _ in range(0, vectors, 4):
+            p += b[i]
+            q += b[i + step]
+            r += b[i + 2 * step]
+            s += b[i + 3 * step]
+            i += 4 * step
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    @kernel(restrict=True)
+    def read4(item: kapi.NdItem, b: Any, sums: Any) -> None:
+        step = 4 * item.get_local_range(0)
+        i = item.get_group().get_group_id(0) * step * vectors + 4 * item.get_local_id(0)
+        p = q = r = s = np.float32(0)
+        for _ in range(vectors):
+            t, u, v, w = vector.load4(b, i)
+            p, q, r, s = p + t, q + u, r + v, s + w
+            i += step
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    return read if width == 1 else read4
+
+
+def make_read_again(vectors: int) -> Any:
+    """Each work-item sums ``vectors`` elements of one block after another, in four sums; a multiple of 4.
+
+    From pass to pass a work-group goes on to the block that is ``shift`` further, so that all of them read all of the
+    working set. The numbers of blocks and passes are known at run time only, so that no read can be left out. Indices
+    are unsigned, so that none has to be asked whether it is negative: compilers make vectors of reads only then.
+    """
+    per_item, two, three, four = (np.uint64(number) for number in (vectors, 2, 3, 4))
+
+    @kernel(restrict=True)
+    def read_again(item: kapi.NdItem, b: Any, sums: Any, passes: Any, mask: Any, shift: Any) -> None:
+        step = np.uint64(item.get_local_range(0))
+        block = np.uint64(item.get_group().get_group_id(0))
+        first = np.uint64(item.get_local_id(0))
+        p = q = r = s = np.float32(0)
+        for _ in range(passes):
+            i = (block & mask) * step * per_item + first
+            for _ in range(0, vectors, 4):
+                p += b[i]
+                q += b[i + step]
+                r += b[i + two * step]
+                s += b[i + three * step]
+                i += four * step
+            block += shift
+        sums[item.get_global_id(0)] = p + q + r + s
+
+    return read_again
+
+
+@device_func
+def _scattered(x: Any) -> Any:
+    # numba makes 64 bits of 32-bit products
+    x = np.uint32(np.uint32(x ^ (x >> np.uint32(HASH[0][0]))) * np.uint32(HASH[0][1]))
+    x = np.uint32(np.uint32(x ^ (x >> np.uint32(HASH[1][0]))) * np.uint32(HASH[1][1]))
+    return np.uint32(x ^ (x >> np.uint32(LAST_SHIFT)))
+
+
+def make_random_read(reads: int) -> Any:
+    """Each work-item sums what it finds at pseudo-random places, which it computes: no list of places is read."""
+
+    @kernel(restrict=True)
+    def random_read(item: kapi.NdItem, table: Any, sums: Any, mask: Any) -> None:
+        first = np.uint32(item.get_global_id(0) * reads)
+        total = np.uint32(0)
+        for read in range(reads):
+            total = np.uint32(total + table[_scattered(np.uint32(first + read)) & mask])
+        sums[item.get_global_id(0)] = total
+
+    return random_read
+
+
 _FEWEST_READS = 1 << 22
+
 _WRITTEN = np.float32(7)
+
 _WORKING_SETS = {level_name(size): size for size in WORKING_SETS}
 #: Levels are many; each gets a part of the patience that a roof gets.
 _LEVEL_PATIENCE = 0.25
@@ -97,7 +268,7 @@ class Group(ProbeGroup):
         a, b, c, session = self._a, self._b, self._c, self._bench.session
         amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
         for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
-            kernel = specialize(global_memory_kernels.make_stream, operation=operation, width=width, vectors=vectors)
+            kernel = specialize(make_stream, operation=operation, width=width, vectors=vectors)
             space = nd_range(a.size // (width * vectors), group)
             submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
             yield self._bench.form(_parameters(group, vectors, width), amount, submit, a, result)
@@ -107,7 +278,7 @@ class Group(ProbeGroup):
     def _writes(self) -> Iterator[Form]:
         a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
         for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
-            kernel = specialize(global_memory_kernels.make_write, width=width, vectors=vectors)
+            kernel = specialize(make_write, width=width, vectors=vectors)
             submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
             yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
         yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
@@ -124,7 +295,7 @@ class Group(ProbeGroup):
     def _reader(self, b: Any, group: int, vectors: int, width: int) -> Form:
         session = self._bench.session
         sums = session.alloc(b.size // (width * vectors), np.float32)
-        kernel = specialize(global_memory_kernels.make_read, width=width, vectors=vectors)
+        kernel = specialize(make_read, width=width, vectors=vectors)
         submit = partial(session.launch, kernel, nd_range(sums.size, group), b, sums)
         result = partial(expected.read_sums, width, vectors, group)
         return self._bench.form(_parameters(group, vectors, width), b.nbytes, submit, sums, result)
@@ -149,7 +320,7 @@ class Group(ProbeGroup):
         session, blocks = self._bench.session, working_set_bytes // AGAIN_BLOCK_BYTES
         groups = max(blocks, next_power_of_two(_READERS_PER_UNIT * self._bench.compute_units))
         sums = session.alloc(groups * group, np.float32)
-        kernel = specialize(global_memory_kernels.make_read_again, vectors=vectors)
+        kernel = specialize(make_read_again, vectors=vectors)
         counts = tuple(np.uint64(number) for number in (passes, blocks - 1, far_shift(blocks)))
         submit = partial(session.launch, kernel, nd_range(sums.size, group), self._b, sums, *counts)
         amount = groups * passes * AGAIN_BLOCK_BYTES
@@ -171,7 +342,7 @@ class Group(ProbeGroup):
         group, reads = form
         session, mask = self._bench.session, np.uint32(table.size - 1)
         sums = session.alloc(count // reads, np.uint32)
-        kernel = specialize(global_memory_kernels.make_random_read, reads=reads)
+        kernel = specialize(make_random_read, reads=reads)
         submit = partial(session.launch, kernel, nd_range(sums.size, group), table, sums, mask)
         result = partial(expected.random_sums, sums.size, reads, int(mask))
         return self._bench.form({"work-group": group, "reads": reads}, 4 * count, submit, sums, result, poison=0)

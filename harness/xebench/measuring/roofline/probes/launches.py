@@ -17,7 +17,7 @@ from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
 from xebench.measuring.roofline.search import Measurement, WrongResult
-from xebench.tables.analysis.timestamps import CLOCK_TOLERANCE
+from xebench.tables.analysis.metrics import CLOCK_TOLERANCE
 
 LAUNCHES = 300
 QUICK_LAUNCHES = 50

@@ -15,8 +15,7 @@ import numpy as np
 from xebench.dpex import kernel, specialize, vector
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
-from xebench.measuring.roofline.expected import local_sums
-from xebench.measuring.roofline.forms import LOCAL_FORMS
+from xebench.measuring.roofline.forms import LOCAL_FORMS, local_sums
 from xebench.measuring.roofline.search import Form, Measurement
 
 GROUPS_PER_UNIT = 16

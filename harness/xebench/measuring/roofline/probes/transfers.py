@@ -1,7 +1,7 @@
 """Copies between host and device memory, by kind of host memory and direction, and from device to device: without
 what every copy costs.
 
-Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.measuring.roofline.line`).
+Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.measuring.roofline.levels`).
 Where the
 host's memory is USM, times are those of events. Drivers time a copy of pageable memory from anywhere between its first
 and its last piece, so that such a copy is timed by the host's clock. Host memory is written by the host before each
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from xebench.measuring.roofline.bench import ProbeGroup, require_equal
-from xebench.measuring.roofline.line import search_line
+from xebench.measuring.roofline.levels import search_line
 from xebench.measuring.roofline.search import Form, Measurement
 from xebench.measuring.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
 from xebench.system.sycl_types import Array

@@ -1,0 +1,274 @@
+"""Commands on GPUs that need not be there: ``xebench isa``, ``project`` and ``occupancy``.
+
+Heavy rooms are imported when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xebench.cli import completion
+from xebench.cli.collecting import collect_with_progress, gpus_option, plan_for, progress, split_words
+from xebench.cli.options import (
+    EUS,
+    NAMES,
+    OCLOC,
+    PATHS,
+    output_file,
+    output_folder,
+    path_option,
+    preset_option,
+    refuse,
+    table_forms,
+)
+from xebench.cli.output import say, show_view, write
+from xebench.errors import XebenchError
+
+if TYPE_CHECKING:
+    from xebench.isa.table import KernelOnGpu
+    from xebench.system.gpu_model.gpus import GpuParameters
+
+
+Callback = Callable[[click.Context, click.Parameter, str], tuple[str, ...]]
+
+
+def _some_of(*choices: str) -> Callback:
+    """The callback of an option that takes some of these words."""
+
+    def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+        words = split_words(value)
+        if not words or set(words) - set(choices):
+            raise click.BadParameter(f"write {', '.join(choices[:-1])} or {choices[-1]}, with commas between")
+        return words
+
+    return check
+
+
+_sizes = _some_of("8", "16", "32")
+
+
+def _widths(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int | None, ...]:
+    return tuple(map(int, _sizes(context, parameter, value))) if value else (None,)
+
+
+def _table_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in (".csv", ".parquet"):
+        raise click.BadParameter("the name must end in .csv or .parquet")
+    return output_file(context, parameter, value)
+
+
+@click.command("isa")
+@NAMES
+@gpus_option(default="pvc,dg2", show_default=True)
+@OCLOC
+@click.option(
+    "--build-options",
+    default="",
+    help="More options of the GPU's compiler, such as -cl-fast-relaxed-math, or "
+    "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would take a buffer's own.",
+)
+@click.option(
+    "--grf",
+    "grf_modes",
+    default="default",
+    show_default=True,
+    callback=_some_of("default", "large", "auto"),
+    help="Modes: default, large, auto.",
+)
+@click.option(
+    "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
+)
+@preset_option("smoke")
+@path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
+@path_option("--html", "File for a page with the assembly side by side.")
+@path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
+@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep the result.")
+@PATHS
+@table_forms
+def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
+    """Show the code that Intel's GPU compiler makes of each variant's kernels, and answer claims on it; no GPU needed.
+
+    NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
+    """
+    from xebench.isa.code_answers import code_answers
+    from xebench.isa.compilation import CompileCache
+    from xebench.isa.ocloc import find_compiler, refuse_unknown
+    from xebench.isa.table import compile_launches, targets
+    from xebench.report import isa_text
+
+    plan = plan_for(names, given["paths"], given["preset"], given["gpus"])
+    compiler = find_compiler(given["ocloc"])
+    say(compiler.label)
+    refuse_unknown(compiler, given["gpus"])
+    wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
+    launched = collect_with_progress(plan)
+    cache = CompileCache(renew=given["no_cache"])
+    sources = len({launch.spirv_sha256 for launch in launched.launches})
+    with progress(f"compiling {sources} kernels for {len(wanted)} targets") as begins:
+        kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"], begins)
+    answers = code_answers(plan, launched, kernels)
+    if given["html"]:
+        from xebench.isa.diff import pairs
+        from xebench.report import isa_html
+
+        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing, answers))
+    if given["table"]:
+        _write_table(kernels, given["table"])
+    show_view(isa_text, form, kernels, launched.missing, answers)
+    if not any(kernel.status == "ok" for kernel in kernels):
+        reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
+        raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+
+
+def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
+    from xebench.isa.table import frame, row
+    from xebench.tables.files import write_csv, write_parquet
+
+    write_table = write_csv if file.suffix == ".csv" else write_parquet
+    write_table(file, frame(map(row, kernels)))
+    say(f"wrote {file}")
+
+
+@click.command("project")
+@NAMES
+@click.option(
+    "--gpu",
+    required=True,
+    shell_complete=completion.gpus,
+    help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.",
+)
+@EUS
+@preset_option("default")
+@OCLOC
+@PATHS
+@table_forms
+def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **given: Any) -> None:
+    """Compute the shortest time that a GPU's roofs allow each case, without that GPU. Nothing is measured.
+
+    NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
+    """
+    from xebench.isa.compilation import CompileCache
+    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.roof_projection import occupancies
+    from xebench.isa.roof_projection import project as project_plan
+    from xebench.report import projection_text
+    from xebench.system.gpu_model.gpus import find_gpu
+
+    parameters = find_gpu(gpu, eus)
+    plan = plan_for(names, given["paths"], given["preset"], [parameters])
+    compiler = find_compiler(given["ocloc"])
+    say(compiler.label)
+    kernels = collect_with_progress(plan)
+    with progress("compiling them") as begins:
+        launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
+    projections = list(project_plan(plan, kernels.work, launches, parameters))
+    show_view(projection_text, form, projections, parameters)
+    if all(projection.bound.time_ns is None for projection in projections):
+        raise XebenchError(
+            f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "
+            "state no work: name another product, or a file that describes the GPU"
+        )
+
+
+#: Options that describe a launch by numbers, and so contradict a pattern's own.
+_NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
+
+
+@click.command("occupancy")
+@click.option(
+    "--gpu",
+    shell_complete=completion.gpus,
+    help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]",
+)
+@click.option("--work-group", help="Work-items of a work-group: 256, 1K or 16x16.")
+@click.option("--sub-group", help="Sub-group size.")
+@click.option("--slm", default="0", show_default=True, help="Shared local memory of a work-group: 32K.")
+@click.option("--barriers", default=0, show_default=True, help="Barriers that the kernel uses.")
+@click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
+@click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
+@EUS
+@click.option("--map", "as_map", is_flag=True, help="Show a heat map over work-group size and SLM instead.")
+@click.option(
+    "--pattern",
+    "names",
+    multiple=True,
+    shell_complete=completion.patterns,
+    help="A pattern's launches instead of numbers; may be repeated.",
+)
+@preset_option("default")
+@OCLOC
+@PATHS
+@table_forms
+def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: str, **given: Any) -> None:
+    """Compute how many of a GPU's thread contexts a launch can occupy, and what limits it. Nothing is measured.
+
+    The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
+    """
+    if given["as_map"]:
+        refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
+        if given["sub_group"] is None:
+            raise XebenchError("--map is of one sub-group size: give --sub-group")
+    if names:
+        refuse(_NUMBERS, "--pattern brings its own launch")
+        _of_patterns(_gpu(gpu, eus), names, form, given)
+    elif given["as_map"]:
+        _map(_gpu(gpu, eus), form, given)
+    elif given["sub_group"] is None or given["work_group"] is None:
+        raise XebenchError("a launch needs --work-group and --sub-group, or a pattern: --pattern NAME")
+    else:
+        _of_numbers(_gpu(gpu, eus), form, given)
+
+
+def _gpu(name: str | None, eus: int | None) -> GpuParameters:
+    from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device
+
+    if name is not None:
+        return find_gpu(name, eus)
+    from xebench.system import runtime
+
+    runtime.load()
+    device = runtime.select_device().device
+    if device.device_class != "gpu":
+        raise XebenchError(f"no GPU is present, only {device.name}: name one with --gpu, such as --gpu pvc")
+    return gpu_of_device(device.name, eus or device.compute_units)
+
+
+def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
+    from xebench.report import heat_map_text
+    from xebench.system.gpu_model.gpus import parse_size
+    from xebench.system.gpu_model.occupancy import heat_map
+
+    size = parse_size(given["sub_group"])
+    cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
+    show_view(heat_map_text, form, cells, gpu, size, coloured=True)
+
+
+def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
+    from xebench.report import occupancy_text
+    from xebench.system.gpu_model.occupancy import occupancy_of, parse_launch
+
+    shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
+    launch = parse_launch(given["work_group"], given["sub_group"], **shape)
+    show_view(occupancy_text, form, occupancy_of(launch, gpu))
+
+
+def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:
+    from xebench.isa.compilation import CompileCache
+    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.roof_projection import occupancies
+    from xebench.report import launches_text
+
+    plan = plan_for(names, given["paths"], given["preset"], [gpu])
+    compiler = find_compiler(given["ocloc"])
+    say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
+    kernels = collect_with_progress(plan)
+    with progress("compiling them") as begins:
+        launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
+    show_view(launches_text, form, launches, kernels.missing, given["preset"])
+    if not any(launch.occupancy for launch in launches):
+        reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
+        raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")

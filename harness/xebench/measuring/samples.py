@@ -1,0 +1,255 @@
+""".
+
+Ake one sample of a variant, say what is wrong with it, and choose the samples that a check of the results follows.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+from xebench.errors import XebenchError
+from xebench.measuring.place import CacheFlusher, Call, Calls
+from xebench.measuring.row_stream import RowStream
+from xebench.measuring.run_clocks import RunningClock
+from xebench.measuring.sampling import limits
+from xebench.measuring.session.recorder import MeasuredSample
+from xebench.patterns.pattern import Variant
+from xebench.tables.analysis import metrics
+from xebench.tables.analysis.metrics import EventTimes
+from xebench.vocabulary import Flag, Metric, is_valid, metric_named
+
+#: Least time that a queue must have been busy, and part of the sample's: an idle queue takes about 1 us to ask.
+LATE_NS: Final = 20_000
+
+LATE_PART: Final = 0.1
+
+#: Part of the length wanted for a sample under which it is short: a batch aims at the whole of it.
+SHORT_PART: Final = 0.5
+
+#: Part by which a cold sample may be faster than the roof: the roof is a measurement too.
+ROOF_TOLERANCE: Final = 0.05
+
+
+@dataclass
+class Rules:
+    """The rules for the samples of one family in one state; remembers the sample before.
+
+    Attributes:
+        metric: device, span or wall.
+        resolution_ns: quantum of the device's timer.
+        bytes_moved: least traffic to memory of one execution, if known.
+    """
+
+    metric: str
+    resolution_ns: float
+    bytes_moved: int | None = None
+    _earlier_starts: set[int] = field(default_factory=set)
+    _earlier_end_ns: int | None = None
+    _late: dict[str, bool] = field(default_factory=dict)
+
+    def broken(
+        self,
+        variant: str,
+        measured: MeasuredSample,
+        times: Sequence[EventTimes],
+        total_ns: float,
+        cold_limit_gbps: float | None = None,
+    ) -> tuple[Flag, ...]:
+        """The flags of a sample, each once.
+
+        Args:
+            variant: whose sample it is.
+            measured: the sample.
+            times: of its commands.
+            total_ns: its metric, of all executions together.
+            cold_limit_gbps: bandwidth that only a cache can exceed; None for a hot sample.
+        """
+        flags = list(
+            metrics.flags(
+                times,
+                host_ns=measured.host_ns,
+                resolution_ns=self.resolution_ns,
+                earlier_starts=self._earlier_starts,
+                earlier_end_ns=self._earlier_end_ns,
+            )
+        )
+        self.remember(times)
+        least_ns = SHORT_PART * limits.least_ns(self.metric, self.resolution_ns)
+        if 0 < total_ns < least_ns and Flag.SHORT not in flags:
+            flags.append(Flag.SHORT)
+        if cold_limit_gbps is not None and self._from_cache(times, cold_limit_gbps):
+            flags.append(Flag.NOT_COLD)
+        if self._late_again(variant, measured):
+            flags.append(Flag.UNSYNCHRONISED)
+        return tuple(flags)
+
+    def remember(self, times: Sequence[EventTimes]) -> None:
+        """Take note of commands that came before the next sample: of the last one, or of a check after it."""
+        if times:
+            self._earlier_starts = {event.start_ns for event in times}
+            self._earlier_end_ns = max(event.end_ns for event in times)
+
+    def _late_again(self, variant: str, measured: MeasuredSample) -> bool:
+        # once may be the system's doing, which can take the core away at any moment; forgotten work is always late
+        before = self._late.get(variant, False)
+        self._late[variant] = is_late(measured)
+        return before and self._late[variant]
+
+    def _from_cache(self, times: Sequence[EventTimes], limit_gbps: float) -> bool:
+        busy_ns = metrics.union_ns(times)
+        return (self.bytes_moved or 0) > limit_gbps * (1 + ROOF_TOLERANCE) * busy_ns > 0
+
+
+def is_late(measured: MeasuredSample) -> bool:
+    """True if queues had much to do when everything that was recorded was over."""
+    return measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)
+
+
+def times_of(measured: MeasuredSample) -> dict[Metric, float]:
+    """Every metric of a sample in ns, of all its executions together."""
+    # devices with clocks of their own work side by side: the longest time is that of all
+    totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in measured.times_by_clock()]
+    return {kind: max(own[kind] for own in totals) for kind in Metric}
+
+
+@dataclass(frozen=True)
+class SampleTaker:
+    """Takes the samples of one family in one state and one instance.
+
+    Attributes:
+        rows: takes the samples' rows.
+        new_rules: what makes a sample suspect.
+        flusher: for cold samples; None for hot ones.
+        instance: number of the family's instance.
+        no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
+        data_set: number of the data; None where there are no data sets.
+        clock: says whether the process was stopped meanwhile.
+    """
+
+    rows: RowStream
+    new_rules: Callable[[], Rules]
+    flusher: CacheFlusher | None = None
+    instance: int = 0
+    no_command: str = ""
+    data_set: int | None = None
+    clock: RunningClock = field(default_factory=RunningClock)
+    _rules: dict[Any, Rules] = field(default_factory=dict)
+
+    def rules_of(self, variant: Variant) -> Rules:
+        """The rules of the process in which a variant runs; drivers may begin to count again in each process."""
+        if variant.name not in self._rules:
+            process = variant.ranks, tuple(sorted(variant.environment.items()))
+            self._rules[variant.name] = self._rules.setdefault(process, self.new_rules())
+        return self._rules[variant.name]
+
+    @property
+    def flush(self) -> Callable[[], None] | None:
+        """Flush the caches before a sample."""
+        return None if self.flusher is None else self.flusher.flush
+
+    def take(self, variant: Variant, *, state: str, block: int, order: int) -> Calls[float]:
+        """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid.
+
+        Raises:
+            XebenchError: nothing was recorded.
+        """
+        flusher, rules = self.flusher, self.rules_of(variant)
+        self.clock.was_stopped()  # before it: that is no matter of this sample
+        yield (call := Call())
+        measured, batch = call.measured, call.batch
+        stopped = self.clock.was_stopped()
+        executions = measured.times_by_clock()[0]
+        totals_ns = times_of(measured)
+        metric = metric_named(rules.metric)
+        if metric.on_device_clock and not measured.events:
+            raise XebenchError(self.no_command.format(name=variant.name))
+        total_ns = totals_ns[metric]
+        limit_gbps = None if flusher is None else flusher.limit_gbps
+        times = list(chain.from_iterable(executions))
+        flags = rules.broken(variant.name, measured, times, total_ns, limit_gbps)
+        if flusher is not None and not flusher.covers:
+            flags = (*flags, Flag.CACHE_UNKNOWN)
+        if stopped:
+            flags = (*flags, Flag.STOPPED)
+        valid = is_valid(flags, metric)
+        counts = self.rows.add_sample(
+            variant.name,
+            {
+                "block": block,
+                "order": order,
+                "instance": self.instance,
+                "state": state,
+                "batch": batch,
+                "data_set": self.data_set,
+                "events": len(measured.events) // batch,
+                **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
+                "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
+                "valid": valid,
+                "sample_flags": ",".join(flags),
+            },
+            measured.events,
+        )
+        return total_ns / batch if counts else math.nan
+
+
+#: Part of the time that checks may take, beside the first of each variant.
+PART: Final = 0.03
+
+
+class SpotChecks:
+    """Chooses when a variant is checked among its samples; seldomer the longer it is sampled.
+
+    Args:
+        source: of random numbers.
+        blocks: each variant is checked once in the first so many, and in those of each instance if there is time.
+        clock: seconds.
+    """
+
+    def __init__(self, source: random.Random, blocks: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._source = source
+        self._blocks = blocks
+        self._clock = clock
+        self._begin = clock()
+        self._spent_s = 0.0
+        self._checked: set[str] = set()
+        self._taken: Counter[str] = Counter()
+        self._next: dict[str, int] = {}
+
+    def new_instance(self) -> None:
+        """Begin to count again, except for variants that were not checked yet."""
+        for variant in self._checked:
+            self._taken[variant] = 0
+            self._next.pop(variant, None)
+
+    def due(self, variant: str) -> bool:
+        """True if a check follows the sample of a variant that was taken just now."""
+        taken = self._taken[variant]
+        self._taken[variant] += 1
+        if taken < self._next.setdefault(variant, self._source.randrange(self._blocks)):
+            return False
+        if variant in self._checked and self._spent_s > PART * (self._clock() - self._begin):
+            return False
+        self._checked.add(variant)
+        self._next[variant] = taken + 1 + self._source.randrange(taken + self._blocks)
+        return True
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time of a check."""
+        begin = self._clock()
+        try:
+            yield
+        finally:
+            self._spent_s += self._clock() - begin
+
+    def sampling_clock(self) -> float:
+        """The clock without the time of checks, which is no sampling."""
+        return self._clock() - self._spent_s

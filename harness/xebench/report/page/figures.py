@@ -1,0 +1,274 @@
+"""The figures of a pattern: curves over its parameters, its cases under the roofs, and timelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from xebench.report import units
+from xebench.report.charts import roofline, timeline
+from xebench.report.charts import speedups as curve
+from xebench.report.charts.roofline import Placed, RoofLines
+from xebench.report.charts.speedups import ChartLine, Point
+from xebench.report.charts.timeline import Box, Lane
+from xebench.report.page.families import ReportFamily
+from xebench.report.result_rows import number, part_of_roof
+from xebench.report.trace_events import Event
+from xebench.tables import Run
+from xebench.tables.analysis import points
+from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.vocabulary import RATE_ROOFS, Role, Roof, State, Status
+
+#: Charts of a pattern at most: with many parameters every combination of the others is one.
+MOST: Final = 6
+#: What is shown beside the speed-up: the first of these that there is.
+_QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
+
+
+def curves(families: Sequence[ReportFamily]) -> list[Markup]:
+    """Two charts for each combination of the other parameters: speed-ups, and a rate or the time."""
+    parameter = _longest(families)
+    if parameter is None:
+        return []
+    groups: dict[str, list[ReportFamily]] = {}
+    for family in families:
+        if isinstance(family.point.get(parameter), int | float):
+            groups.setdefault(_others(family, parameter), []).append(family)
+    long = {others: own for others, own in groups.items() if len({each.point[parameter] for each in own}) > 1}
+    drawn = [chart for others, own in long.items() for chart in _charts(own, parameter, others)]
+    return drawn[:MOST]
+
+
+def _longest(families: Sequence[ReportFamily]) -> str | None:
+    """The parameter with the most numbers, more than one."""
+    values: dict[str, set[points.Value]] = {}
+    for family in families:
+        for name, value in family.point.items():
+            if isinstance(value, int | float):
+                values.setdefault(name, set()).add(value)
+    longest = max(values, key=lambda name: len(values[name]), default=None)
+    return longest if longest is not None and len(values[longest]) > 1 else None
+
+
+def _others(family: ReportFamily, parameter: str) -> str:
+    """The other parameters at which a family is measured, in words."""
+    host = family.pairs[0].row["host"]
+    point = points.words({name: value for name, value in family.point.items() if name != parameter})
+    preset = str(family.pairs[0].row["preset"])
+    return ", ".join(filter(None, (point, family.state, preset, host if isinstance(host, str) else "")))
+
+
+def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Markup]:
+    title = f"{parameter} ({others})"
+    speedups: dict[str, list[Point]] = {}
+    for family in families:
+        for pair in family.pairs:
+            speedup, low, high = pair.line.ends
+            if speedup is not None and speedup > 0:
+                speedups.setdefault(pair.line.label, []).append(Point(_at(family, parameter), speedup, low, high))
+    if speedups:
+        yield curve.draw(_series(speedups), title, "speed-up", is_ratio=True)
+    summaries = [(family, summary) for family in families for summary in family.summaries]
+    for column, unit in _QUANTITIES.items():
+        found: dict[str, list[Point]] = {}
+        for family, summary in summaries:
+            if (value := summary[column]) is not None and value > 0:
+                found.setdefault(summary["variant"], []).append(_rate(family, summary, parameter, column))
+        if found:
+            yield curve.draw(_series(found), title, unit)
+            return
+
+
+def _rate(family: ReportFamily, summary: Row, parameter: str, column: str) -> Point:
+    """A rate with the interval of its median time, whose ends change places."""
+    value, median, low, high = (summary[name] for name in (column, "median_ns", "low_ns", "high_ns"))
+    if low is None or high is None or column == "median_ns":
+        return Point(_at(family, parameter), value, low, high)
+    return Point(_at(family, parameter), value, value * median / high, value * median / low)
+
+
+def _at(family: ReportFamily, parameter: str) -> float:
+    return float(family.point[parameter])
+
+
+def _series(found: Mapping[str, list[Point]]) -> list[ChartLine]:
+    return [ChartLine(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]
+
+
+@dataclass(frozen=True)
+class Under:
+    """A case under its roofs.
+
+    Attributes:
+        roofs: of the device and the kind of operation.
+        host: of the device, in a run over several; else "".
+        pattern: whose case it is.
+        name: variant and point.
+        intensity: operations per byte of the least traffic.
+        rate: in the roofs' unit.
+        reached: part of the nearest roof, and which that is, in words.
+        is_optimized: by its role.
+    """
+
+    roofs: RoofLines
+    host: str
+    pattern: str
+    name: str
+    intensity: float
+    rate: float
+    reached: str
+    is_optimized: bool
+
+    @property
+    def title(self) -> str:
+        """It in words."""
+        return f"{self.name}: {units.figure(self.rate)} {self.roofs.unit}, {self.reached}"
+
+
+def under_roofs(run: Run) -> list[Under]:
+    """Every case with bytes, operations and a time, whose device has the roofs."""
+    work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind", "preset_parameters"]]
+    right = run.summaries[run.summaries["status"] == Status.OK].merge(work, on="case_id")
+    devices = by_place(run.devices)
+    placed = right.dropna(subset=["bytes_moved", "operations", "median_ns"])
+    return [found for case in rows(placed) if (found := _under(case, devices.get(place(case)))) is not None]
+
+
+def _under(case: Row, device: Row | None) -> Under | None:
+    roofs = None if device is None else _roofs(device, case["operation_kind"])
+    if roofs is None or not case["bytes_moved"] or not case["rate_gops"]:
+        return None
+    cold = ["cold"] if case["state"] == State.COLD else []
+    name = " ".join([case["variant"], *cold, points.words(points.point(case))])
+    return Under(
+        roofs,
+        case["host"] or "",
+        case["pattern"],
+        name,
+        case["operations"] / case["bytes_moved"],
+        case["rate_gops"],
+        f"{part_of_roof(number(case['roof_fraction'])).rstrip('*')} of {_roof_name(case)}",
+        case["role"] == Role.OPTIMIZED,
+    )
+
+
+def _roofs(device: Row, kind: Any) -> RoofLines | None:
+    """The roofs of a device for a kind of operation; None if one of them is unknown."""
+    memory = number(device[Roof.BANDWIDTH.column])
+    roof = RATE_ROOFS.get(kind)
+    rate = None if roof is None else number(device[roof.column])
+    if not memory or not rate or roof is None:
+        return None
+    best: dict[str, float] = {}
+    for level in levels_of(device["bandwidth_levels"]):
+        if level.level != MEMORY:
+            best[level.level] = max(best.get(level.level, 0.0), level.gbps)
+    return RoofLines(kind, roof.unit, rate, (*best.items(), (MEMORY, memory)))
+
+
+def _roof_name(case: Row) -> str:
+    """The name of a case's nearest roof, and the reason if the case is above it."""
+    name = str(case["nearest_roof"])
+    return name if case["roof_note"] is None else f"{name}, {case['roof_note']}"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A roofline: what it is of, the drawing, and the cases by the number beside their points."""
+
+    caption: str
+    svg: str
+    cases: Sequence[tuple[str, Under]]
+
+
+def charts(cases: Sequence[Under], anchors: Mapping[str, str] | None = None) -> Iterator[Chart]:
+    """A roofline for each kind of operation and device.
+
+    Args:
+        cases: of a run or of a pattern.
+        anchors: of patterns, to which points lead as in an overview; else points have numbers.
+    """
+    groups: dict[tuple[str, str], list[Under]] = {}
+    for case in cases:
+        groups.setdefault((case.host, case.roofs.kind), []).append(case)
+    for (host, kind), own in groups.items():
+        numbered = [("" if anchors else str(n), case) for n, case in enumerate(own, 1)]
+        placed = [
+            Placed(
+                case.intensity,
+                case.rate,
+                beside,
+                f"{case.pattern} {case.title}" if anchors else case.title,
+                case.is_optimized,
+                anchors.get(case.pattern, "") if anchors else "",
+            )
+            for beside, case in numbered
+        ]
+        best = max(own, key=lambda case: case.rate / _reachable(case))
+        label = f"{len(own)} cases under the roofs of {kind}; nearest to them {best.pattern} {best.title}"
+        caption = ": ".join(filter(None, (host, f"{kind} operations")))
+        yield Chart(caption, roofline.draw(own[0].roofs, placed, label), numbered)
+
+
+def _reachable(case: Under) -> float:
+    """The rate that the roofs allow at a case's intensity, by the memory alone."""
+    return min(case.roofs.rate, case.intensity * case.roofs.levels[-1][1])
+
+
+#: Longest over shortest execution up to which all have one axis.
+_ALIKE: Final = 6.0
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """An execution: the variant with its role, the chart, each lane's boxes and sum in words, and kinds of boxes."""
+
+    name: str
+    chart: Markup
+    lanes: Sequence[tuple[str, int, str]]
+    kinds: frozenset[str]
+
+
+def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
+    """The timelines of one execution of each variant, from its events in the trace format."""
+    read = [(_title(events), _lanes(events)) for events in executions]
+    ends = [max((box.end_us for lane in lanes for box in lane.boxes), default=0.0) for _, lanes in read]
+    common = max(ends, default=0.0) if min(ends, default=0.0) * _ALIKE >= max(ends, default=0.0) else None
+    return [
+        Timeline(
+            name,
+            timeline.draw(name, lanes, end if common is None else common),
+            [(lane.name, len(lane.boxes), units.duration(1e3 * timeline.busy_us(lane))) for lane in lanes],
+            frozenset(timeline.word(box.kind) for lane in lanes for box in lane.boxes),
+        )
+        for (name, lanes), end in zip(read, ends, strict=True)
+    ]
+
+
+def _title(events: Sequence[Event]) -> str:
+    return next((event["args"]["name"] for event in events if event["name"] == "process_name"), "")
+
+
+def _lanes(events: Sequence[Event]) -> list[Lane]:
+    """A lane for each thread, in the order of the format; ranks one below the other."""
+    names: dict[tuple[int, int], str] = {}
+    processes: dict[int, str] = {}
+    boxes: dict[tuple[int, int], list[Box]] = {}
+    for event in events:
+        key = event["pid"], event["tid"]
+        if event["name"] == "process_name":
+            processes[event["pid"]] = event["args"]["name"]
+        elif event["name"] == "thread_name":
+            names[key] = event["args"]["name"]
+        elif event["ph"] == "X":
+            box = Box(event["name"], event["cat"], event["ts"], event["ts"] + event["dur"])
+            boxes.setdefault(key, []).append(box)
+    return [
+        Lane(f"{processes[pid].rpartition(', ')[2]} {name}" if len(processes) > 1 else name, boxes[pid, tid])
+        for (pid, tid), name in names.items()
+        if (pid, tid) in boxes
+    ]
