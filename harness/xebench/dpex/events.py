@@ -1,7 +1,4 @@
-"""Events of commands on the device.
-
-Their times, their lifetime, and commands that a driver refuses for want of a clock.
-"""
+"""Events of commands on the device: their times and their lifetime, and commands refused for want of a clock."""
 
 from __future__ import annotations
 

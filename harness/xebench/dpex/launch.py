@@ -1,7 +1,4 @@
-"""A prepared launch.
-
-Compile and flatten once, check it against the device, then submit at about the cost of dpctl's own submit.
-"""
+"""A prepared launch: compile and flatten once, check against the device, submit at about dpctl's own cost."""
 
 from __future__ import annotations
 

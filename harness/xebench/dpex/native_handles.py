@@ -1,7 +1,4 @@
-""".
-
-Pctl's C interface by ctypes, what OpenCL and Level Zero call the objects of SYCL, and kernels from binaries that a
-driver made before.
+"""The C interfaces under SYCL: dpctl's, handles of OpenCL and Level Zero, and a driver's own binaries.
 
 dpctl's Python ``submit`` flattens its arguments at every call and takes no local memory; the C functions
 under it take prepared arrays. All of them swallow C++ exceptions and answer a null reference.

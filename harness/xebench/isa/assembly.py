@@ -1,6 +1,4 @@
-"""Reading Intel GPU assembly as IGC writes it into ``*.asm``.
-
-Instructions by class, and what their messages ask of memory.
+"""Reading Intel GPU assembly (IGC's ``*.asm``): instructions by class, and what messages ask of memory.
 
 Since Xe-HPG memory is reached by the load/store unit and the mnemonic says it all
 (``load.ugm.d32x4.a64 (16|M0) r14:4 [r10:2]``). Older GPUs, and scratch memory of newer ones, go through the data

@@ -1,6 +1,4 @@
-"""One kernel on one GPU.
-
-The binary's description and the assembly put together, with the registers that the code occupies.
+"""One kernel on one GPU: its binary's description, its assembly, and the registers that the code occupies.
 
 On Intel's GPUs every hardware thread has the whole register file, 128 registers or 256, whatever the kernel needs of
 it: no compiler says how many it used, so they are counted where the instructions name them. A compiler hands out a free

@@ -1,7 +1,4 @@
-"""The kernels of a plan on a GPU that is not there.
-
-Their occupancy and their roofs, from the offline compiler and a model.
-"""
+"""Kernels of a plan on a GPU that is not there: occupancy and roofs, by the offline compiler and a model."""
 
 from __future__ import annotations
 

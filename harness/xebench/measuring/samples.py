@@ -1,7 +1,4 @@
-""".
-
-Ake one sample of a variant, say what is wrong with it, and choose the samples that a check of the results follows.
-"""
+"""Take one sample of a variant, flag what is wrong with it, and choose the samples that a check follows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The data of one pattern at one size.
-
-Inputs, outputs, the least work that the lesson needs, and sizes that follow the device.
-"""
+"""The data of one pattern at one size: inputs, outputs, least work, and sizes that follow the device."""
 
 from __future__ import annotations
 

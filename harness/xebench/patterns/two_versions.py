@@ -1,6 +1,4 @@
-""".
-
-Wo versions of pattern files, as they are or were at a revision of git, as one set of patterns sampled side by side.
+"""Two versions of pattern files, on disk or at a revision of git, as one set of patterns sampled side by side.
 
 `xebench ab` writes a file that calls `side_by_side`, and has it measured as any pattern file. A family then has the
 variants of both versions on one problem, that of the new version, and its reference checks them all.

@@ -1,7 +1,4 @@
-"""The result table that every format shows.
-
-One row a pair under its family's baseline, with the occupancy of its launch.
-"""
+"""The result table of every format: one row a pair under its family's baseline, with the occupancy of its launch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A run in short.
-
-Where and how long it was measured, what became of the claims, what is gained, and what to do next.
-"""
+"""A run in short: where it was measured, what became of the claims, what helps most, and what to do next."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a run measures and how a session goes about it.
-
-Kept in the manifest, so that a later session goes on with it.
-"""
+"""What a run measures and how; the manifest keeps it, so that a later session goes on with it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One file that holds a run.
-
-The tables and the manifest of its folder, without what says who measured it, and where.
+"""One file that holds a run: its tables and manifest, without what says who measured it, and where.
 
 A path becomes its last part. A user becomes ``user``, a host ``host1``, ``host2``, wherever it stands, so that keys
 stay equal in all tables. Whose names these are is found in the run (``/home/NAME``, the hosts that it names) and on the

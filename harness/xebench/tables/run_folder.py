@@ -1,6 +1,4 @@
-"""Writing a run folder, one writer at a time.
-
-A manifest, the journal while a run goes on, and Parquet tables when it is over.
+"""Writing a run folder, one writer at a time: manifest, journal, and Parquet tables when the run is over.
 
     manifest.json                 what ran, where, with which versions; running, complete or interrupted;
                                   of a finished run the SHA-256 of every other file

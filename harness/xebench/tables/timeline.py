@@ -1,6 +1,4 @@
-""".
-
-Hat each variant of a pattern did, moment by moment, on host and device, whose clocks are laid beside one another.
+"""What each variant of a pattern did, moment by moment, on host and device, with their clocks aligned.
 
 A command starts after the host began to submit it, and ends before the host has waited for it. So each command says
 that the host's time at its start is not before the one moment, and at its end not after the other. The offset of the

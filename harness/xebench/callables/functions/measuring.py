@@ -1,7 +1,4 @@
-"""`measure`: how long a function takes. `compare`.
-
-How much faster one is than another, and whether a claim of it holds.
-"""
+"""`measure`, how long a function takes, and `compare`, how much faster one is than another."""
 
 from __future__ import annotations
 

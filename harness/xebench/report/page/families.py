@@ -1,7 +1,4 @@
-"""What the page reads of a run.
-
-Its families in the order of reports, their samples, and whether the program is the one at hand.
-"""
+"""What the page reads of a run: families in the order of reports, their samples, and whether their program is ours."""
 
 from __future__ import annotations
 

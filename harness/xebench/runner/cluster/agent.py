@@ -1,6 +1,4 @@
-"""What a worker of the scheduler does.
-
-Say what it has, and measure families, one at a time on a device that it shares.
+"""A worker of the scheduler: it says what it has, and measures families, one at a time on a shared device.
 
 The families' code runs in worker processes of the agent (`xebench.runner.manager`), as in a run on one machine: a
 crash, a hang or too much memory costs a variant there, and not the agent.

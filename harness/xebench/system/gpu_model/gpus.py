@@ -1,6 +1,4 @@
-"""What Intel's GPUs are made of.
-
-The catalogue ``data/gpus.json``, each fact with its source, and what follows from it.
+"""What Intel's GPUs are made of: the catalogue ``data/gpus.json``, each fact with its source, and what follows.
 
 A GPU that is not in it can be described in a JSON or TOML file with the same fields (`load_gpu_file`). Nothing here
 asks a device: that is the runtime's business.

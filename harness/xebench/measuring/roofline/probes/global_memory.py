@@ -1,6 +1,4 @@
-"""Bandwidth of device memory and of its caches.
-
-STREAM's four kernels, reading alone, writing alone, and random reads.
+"""Bandwidth of device memory and its caches: STREAM's four kernels, reading, writing, and random reads.
 
 Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because they
 are written. J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995.
