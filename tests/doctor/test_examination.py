@@ -159,7 +159,7 @@ def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination.pins, "pinned_versions", dict)
+    monkeypatch.setattr(examination.packages, "pinned_versions", dict)
     assert about(examine(), "packages").status == "warning"
 
 

@@ -10,8 +10,8 @@ HIDE = """
 import sys
 from xebench.system import runtime
 runtime.load()
-from xebench.system.runtime import stack
-stack.stack = lambda: stack.Stack.CURRENT
+from xebench.system.runtime import packages
+packages.stack = lambda: packages.Stack.CURRENT
 for name in ("numba", "numba_dpex", "llvmlite"):
     sys.modules[name] = None
 """

@@ -155,7 +155,7 @@ def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypat
     plain = tmp_path / "copy" / "libintelocl.so"
     plain.parent.mkdir()
     plain.touch()
-    monkeypatch.setattr(drivers.pins, "installed_version", lambda package: "2026.2.0")
+    monkeypatch.setattr(drivers.packages, "installed_version", lambda package: "2026.2.0")
     assert drivers.cpu_driver_series(plain) == 2026
-    monkeypatch.setattr(drivers.pins, "installed_version", lambda package: None)
+    monkeypatch.setattr(drivers.packages, "installed_version", lambda package: None)
     assert drivers.cpu_driver_series(plain) is None
