@@ -130,6 +130,15 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    "module", ["report.formats.text", "tables.run", "tables.analysis.compare", "runner.run_options"]
+)
+def test_a_run_is_read_without_scipy(module: str) -> None:
+    script = f"import sys, xebench.{module}; print('scipy' in sys.modules, 'pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"], "intervals are computed when a run ends; scipy is slow to import"
+
+
 def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
     """It is to take less than eight times what bare Python does: imports are most of that."""
     discover()  # known from now on: nothing has to be read

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from scipy import special
-
 from xebench.measuring.sampling.limits import Sampling
 from xebench.tables.analysis.intervals import CONFIDENCE
 
@@ -274,4 +272,6 @@ def half_width_after(pair: PairState, more: int) -> float:
 
 @lru_cache(maxsize=4096)
 def _student(freedom: int) -> float:
+    from scipy import special  # slow to import, and not for a run that is only listed
+
     return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))

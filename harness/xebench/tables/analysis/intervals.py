@@ -54,7 +54,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from xebench.tables.analysis.statistics import Floats, series, variance_inflation
 
@@ -116,6 +115,8 @@ def median_interval(values: ArrayLike) -> Interval:
     estimate = float(np.median(array))
     if array.size < MIN_SAMPLES:
         return Interval(estimate, math.nan, math.nan, array.size)
+    from scipy import special  # slow to import, and a finished run is read without it
+
     z = special.ndtri((1 + CONFIDENCE) / 2) * math.sqrt(variance_inflation(array))
     low, high = _order_statistic_interval(np.sort(array), 2 * float(special.ndtr(-z)))
     return Interval(estimate, low, high, array.size)
@@ -136,6 +137,8 @@ def grouped_interval(groups: Sequence[ArrayLike]) -> Interval:
     counted = counted_groups(groups)
     if len(counted) < 2:
         return median_interval(counted[0] if counted else ())
+    from scipy import special
+
     medians = np.array([np.median(array) for array in counted])
     spread = float(medians.std(ddof=1)) / math.sqrt(medians.size)
     half = float(special.stdtrit(medians.size - 1, (1 + CONFIDENCE) / 2)) * spread
@@ -320,6 +323,8 @@ def _order_statistic_interval(ordered: Floats, tail: float) -> tuple[float, floa
 @functools.lru_cache(maxsize=4096)
 def _rank(n: int, tail: float) -> tuple[int, float]:
     """Rank of the lower end (from 1) and its neighbour's weight; rank 0 when even the range covers too little."""
+    from scipy import special
+
     ranks = np.arange(1, n // 2 + 1)
     missed = 2 * special.bdtr(ranks - 1, n, 0.5)
     rank = int(np.searchsorted(missed, tail, side="right"))

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from scipy import optimize, special
 
 from xebench.tables.analysis.intervals import CONFIDENCE, Interval
 from xebench.tables.analysis.statistics import Floats
@@ -68,6 +67,8 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
     Args:
         medians: of each pair the log speed-ups of its instances; those of one instance say nothing.
     """
+    from scipy import special  # slow to import, and a finished run is read without it
+
     known = [np.asarray(one, float) for one in medians if len(one) > 1]
     if len(known) < FEWEST_PAIRS:
         return NOTHING
@@ -135,6 +136,8 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
 
 
 def _factor(freedom: float, confidence: float = CONFIDENCE) -> float:
+    from scipy import special
+
     return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
@@ -146,6 +149,8 @@ def _upper_variance(values: Floats) -> float:
 
 def _inverse_trigamma(value: float) -> float:
     """Where trigamma has a value: it falls from infinity to 0; infinite for a value that it never has."""
+    from scipy import optimize, special
+
     if value < SMALLEST_TRIGAMMA:
         return math.inf
     return float(optimize.brentq(lambda x: float(special.polygamma(1, x)) - value, 1e-6, 2 / SMALLEST_TRIGAMMA))
