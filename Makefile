@@ -53,8 +53,8 @@ study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slo
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
 
-test: install  ## the tests; ARGS='-m optional': those that need a program beside the environment
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
+test: install  ## the tests that need nothing beside the environment; ARGS="-m optional": those that do
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not optional" $(ARGS)
 
 test-fast: install  ## the tests that need no device and little time: under two minutes
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not device and not slow" $(ARGS)
