@@ -12,7 +12,17 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.report.result_rows import sorted_pairs
-from xebench.report.run_summary import NBSP, answer_sentence, gain, gains, headline, highlights, next_steps, visits_line
+from xebench.report.run_summary import (
+    NBSP,
+    answer_sentence,
+    causes,
+    gain,
+    gains,
+    headline,
+    highlights,
+    next_steps,
+    visits_line,
+)
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer
@@ -94,6 +104,25 @@ def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:
     # a: by 2 and 4, so 2.83; b: by 10; c: by 0.5; d: by 8; e: by 1
     mean = float(re.search(r"faster: ([\d.]+)x, the geometric mean of 5 patterns", gained)[1])  # type: ignore[index]
     assert mean == pytest.approx((2.83 * 10 * 0.5 * 8 * 1) ** (1 / 5), rel=0.02)
+
+
+def test_why_advice_hurts_is_told_as_far_as_it_is_measured() -> None:
+    pair = {
+        "pattern": "a",
+        "family_id": "a/default",
+        "variant": "v",
+        "baseline": "naive",
+        "speedup": 0.5,
+        "claimed_for": None,
+        "device_class": "cpu",
+        "roof_fraction": float("nan"),
+    }
+    assert causes([pair], [pair]) == ""
+    known = {**pair, "claimed_for": "gpu", "roof_fraction": 0.02, "nearest_roof": "fp32"}
+    twin = {**pair, "variant": "v_in_opencl", "baseline": "v"}
+    words = "Why, as far as is measured: a (claimed for GPUs; 2.00 % of the roof fp32; {})."
+    assert plain(causes([known, {**twin, "speedup": 1.02}], [known])) == words.format("as slow in OpenCL C")
+    assert plain(causes([known, {**twin, "speedup": 3.0}], [known])) == words.format("3.00x in OpenCL C")
 
 
 def test_a_short_run_is_seen_at_a_glance(all_answers: Run) -> None:

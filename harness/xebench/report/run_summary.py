@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS, guide_words, obstacle
+from xebench.report.answer_words import SIGNS, classes, guide_words, is_foreign, obstacle
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
@@ -101,8 +101,8 @@ def visits_line(run: Run) -> str:
 
 
 def highlights(run: Run) -> list[str]:
-    """Highlights, a sentence each: the guide's advice that helps most here, and that hurts most; undecided claims; the
-    gain in all; the time of compiling kernels. For a short run the last one only.
+    """Highlights, a sentence each: the guide's advice that helps most here, and that hurts most, with what is measured
+    of the causes; undecided claims; the gain in all; the time of compiling kernels. For a short run the last one only.
 
     What is surely gained counts, the lower end of the interval; a pattern is named once.
     """
@@ -111,7 +111,7 @@ def highlights(run: Run) -> list[str]:
         {} if run.cases["pattern"].nunique() <= NAMED else {"Helps most": helping(pairs), "Hurts most": hurting(pairs)}
     )
     named = [f"{words}: {', '.join(map(_named, found[:NAMED]))}." for words, found in told.items() if found]
-    several = [untold(pairs), gain(pairs)] if told else []
+    several = [causes(pairs, told["Hurts most"][:NAMED]), untold(pairs), gain(pairs)] if told else []
     compiled = run.part("summaries", ["case_id", "pattern", "variant", "compile_ns"])
     return [*named, *filter(None, [*several, compiling(rows(compiled))])]
 
@@ -124,6 +124,32 @@ def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
 def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
     """For each pattern whose advice surely hurts, the pair that loses most, the worst first."""
     return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
+
+
+#: How the twin of a variant in OpenCL C is named: its name, and this (docs/adding-a-pattern.md).
+_IN_OPENCL: Final = "_in_opencl"
+
+#: A twin in OpenCL C whose speed-up over a kernel in Python is below this has the same cause.
+_AS_SLOW: Final = 1.1
+
+
+def causes(pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]]) -> str:
+    """What the run measured of why advice hurts, in a sentence for each; "" if that is nothing.
+
+    It is the class of devices that the advice is for, how near the kernel comes to a roof, and whether the same kernel
+    in OpenCL C is as slow.
+    """
+    twins = {(pair["family_id"], pair["baseline"], pair["variant"]): number(pair["speedup"]) for pair in pairs}
+    told = []
+    for pair in hurts:
+        facts = [f"claimed for {classes(pair['claimed_for'])}"] if is_foreign(pair) else []
+        if reached := number(pair["roof_fraction"]):
+            facts.append(f"{units.percent(reached)} of the roof {pair['nearest_roof']}".replace(" %", f"{NBSP}%"))
+        if faster := twins.get((pair["family_id"], pair["variant"], pair["variant"] + _IN_OPENCL)):
+            facts.append("as slow in OpenCL C" if faster < _AS_SLOW else f"{units.ratio(faster)} in OpenCL C")
+        if facts:
+            told.append(f"{pair['pattern']} ({'; '.join(facts)})")
+    return f"Why, as far as is measured: {', '.join(told)}." if told else ""
 
 
 def next_steps(run: Run) -> list[str]:
