@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import stored
+from shared_folder import shared_folder
 from temporary_copy import ROOT, apply, copy_of, diffs, environment, python, python_m
 
 from xebench.tables import load_run
@@ -140,7 +143,16 @@ def complaints(folder: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What came of each section, and at "copy" the folder that has all additions."""
-    folder = copy_of(tmp_path_factory.mktemp("copy"))
+    with shared_folder(tmp_path_factory, "extended") as shared:
+        if not (made := shared / "stages.pickle").exists():
+            made.write_bytes(pickle.dumps(make_stages(Path(tempfile.mkdtemp(dir=shared)))))
+        stages: dict[str, Any] = pickle.loads(made.read_bytes())
+        return stages
+
+
+def make_stages(empty: Path) -> dict[str, Any]:
+    """The same, in an empty folder."""
+    folder = copy_of(empty)
     found: dict[str, Any] = {"copy": folder}
     before: set[str] = set()
     for section in SECTIONS:
@@ -163,13 +175,16 @@ def copy(stages: dict[str, Any]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tables(copy: Path) -> dict[str, pd.DataFrame]:
+def tables(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     """The tables of a run of the pattern and of one with the metric."""
-    (copy / "waits.py").write_text(WAITS)
-    run = ("run", "one_pass", "waits", "--path", "waits.py", "--preset", "smoke", "--device", "cpu", "--output", "run")
-    # too few samples to judge whether a run starts slowly, so all of them count
-    python_m(copy, "xebench", *run, "--budget", "0.1", "--max-samples", "12")
-    return {path.stem: pd.read_parquet(path) for path in (copy / "run").glob("*.parquet")}
+    with shared_folder(tmp_path_factory, "extended-run") as folder:
+        pattern, output = folder / "waits.py", folder / "run"
+        if not (output / "pairs.parquet").exists():
+            pattern.write_text(WAITS)
+            run = ("run", "one_pass", "waits", "--path", str(pattern), "--preset", "smoke", "--device", "cpu")
+            # too few samples to judge whether a run starts slowly, so all of them count
+            python_m(copy, "xebench", *run, "--output", str(output), "--budget", "0.1", "--max-samples", "12")
+        return {path.stem: pd.read_parquet(path) for path in output.glob("*.parquet")}
 
 
 @pytest.mark.numba_dpex

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -21,7 +22,12 @@ OPTIONAL: Final = {
     "mpiexec": "an MPI launcher and mpi4py (pip install mpich mpi4py, or Debian: openmpi-bin)",
     "spirv-val": "Khronos' validator of SPIR-V (Debian: spirv-tools)",
     "GPU driver": "Intel's OpenCL driver for GPUs (Debian: intel-opencl-icd)",
+    "Level Zero driver": "Intel's current driver in a root of its own (make level-zero, as root, with debootstrap)",
 }
+
+#: Where `tools/intel-root.sh` puts a root, and the libraries in it.
+ROOT: Final = Path(os.environ.get("INTEL_ROOT") or "/var/cache/xebench/ocloc-current")
+LIBRARIES: Final = ROOT / "usr/lib/x86_64-linux-gnu"
 
 
 def needs(what: str) -> pytest.MarkDecorator:
@@ -37,6 +43,8 @@ def is_here(what: str | None) -> bool:
     if what == "GPU driver":
         drivers = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
         return any("igdrcl" in driver and opencl_drivers.driver_exists(driver) for driver in drivers)
+    if what == "Level Zero driver":
+        return (LIBRARIES / "libze_intel_gpu.so.1").exists()
     if what == "mpiexec":
         from xebench.measuring.mpi_launcher import find_launcher
 

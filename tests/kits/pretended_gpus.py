@@ -17,15 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
+from optional import LIBRARIES, ROOT
 
 from xebench.system.runtime.packages import is_current
 
 HERE: Final = Path(__file__).parents[1]
 CHECKOUT: Final = HERE.parent
-
-#: Where `tools/intel-root.sh` puts the root, unless told otherwise.
-ROOT: Final = Path(os.environ.get("INTEL_ROOT") or "/var/cache/xebench/ocloc-current")
 
 #: Slices, sub-slices and vector engines of each, as ``HardwareInfoOverride`` takes them.
 GPUS: Final = {"dg2": "8x4x16", "tgllp": "1x6x16", "pvc": "8x8x8", "bmg": "5x4x8"}
@@ -108,23 +105,20 @@ def installed_driver() -> Driver:
 
 
 def current_driver(folder: Path) -> Driver:
-    """The driver in the root, or a skip.
+    """The driver in the root.
 
     Args:
         folder: for an environment like this one whose Python runs with the root's libraries.
     """
-    found = ROOT / "usr/lib/x86_64-linux-gnu"
-    if not (found / "libze_intel_gpu.so.1").exists():
-        pytest.skip(f"no {ROOT} with Intel's current driver: make level-zero makes it (as root, with debootstrap)")
     # all but the OpenCL loader: that of our environment knows our CPU driver
     libraries = folder / "libraries"
     libraries.mkdir()
-    for library in found.iterdir():
+    for library in LIBRARIES.iterdir():
         if not library.name.startswith("libOpenCL.so"):
             (libraries / library.name).symlink_to(library)
     vendors = folder / "vendors"
     vendors.mkdir()
-    (vendors / "intel.icd").write_text(f"{found / 'intel-opencl' / 'libigdrcl.so'}\n")
+    (vendors / "intel.icd").write_text(f"{LIBRARIES / 'intel-opencl' / 'libigdrcl.so'}\n")
     builds = folder / "builds"
     builds.mkdir()
     variables = {

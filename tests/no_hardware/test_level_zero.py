@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from optional import needs
 from pretended_gpus import Driver, Tried, current_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
@@ -28,7 +29,7 @@ OF_LIBRARIES = {
 }
 LIMITS = {"dg2": (512, "8,16,32", 64), "pvc": (512, "16,32", 128), "bmg": (160, "16,32", 128)}
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs("Level Zero driver")]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from optional import needs
 from pretended_gpus import SMALL_STACKS, Driver, Tried, current_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
@@ -59,7 +60,7 @@ OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies"}
 # These as well; without stacks they have variants that are left.
 OF_PARTS = {"build_for_stacks", "context_schemes", "explicit_subdevice_triad", "subdevice_partition"}
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs("Level Zero driver")]
 
 
 @pytest.fixture(scope="module")

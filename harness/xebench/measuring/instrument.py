@@ -304,23 +304,25 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
 
     Args:
         session: on the device.
-        brief: look for a moment only.
+        brief: look for a moment only, and neither at mixes nor at copies from and to the host.
 
     Returns:
         Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
         of :func:`xebench.measuring.instrument.measure_instrument`.
     """
     device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
-    looked_at = [roof for roof in Roof if not (brief and roof in MIXES)]
+    # copies of data beyond the caches take most of the time, and smoke's are far smaller
+    routes = () if brief else ROUTES
+    looked_at = [roof for roof in Roof if not (brief and roof in (*MIXES, Roof.HOST_LINK))]
     roofs = [roof.probes[0] for roof in looked_at]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
-        results = quick_results(session.device.filter_string, [*roofs, *levels, *ROUTES], BRIEF if brief else RUN)
+        results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], BRIEF if brief else RUN)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
     by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
-    by_name |= {route: results[route] for route in ROUTES}
+    by_name |= {route: results[route] for route in routes}
     failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status in _NO_ROOF]
     values = {name: result.value for name, result in results.items()}
     measured = measured_levels(values)
@@ -332,7 +334,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
         **{roof.column: highest(roof, values) for roof in Roof},
         Roof.BANDWIDTH.column: memory_gbps,
         "bandwidth_levels": named_levels(measured, memory_gbps, caches),
-        "link_roofs": json.dumps({route: values[route] for route in ROUTES}),
+        "link_roofs": json.dumps({route: values[route] for route in routes}),
         "roofs_disturbed": _disturbed(by_roof, busy=busy),
         "roofs_from": "; ".join(["this run", *failures]),
         **measure_instrument(session),

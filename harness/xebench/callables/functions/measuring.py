@@ -27,9 +27,30 @@ from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import Metric, State
 
+#: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
+RTOL: Final = 1e-5
+
+ATOL: Final = 1e-8
+
+
+class _Tables:
+    """The tables of what was measured, whether one function or several."""
+
+    run: Run
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The table `samples`: a row for each sample, first calls and warm-up among them."""
+        return self.run.samples
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """The table `events`: a row for each command of a sample."""
+        return self.run.events
+
 
 @dataclass(frozen=True, repr=False)
-class Measured:
+class Measured(_Tables):
     """The result of `measure`.
 
     Attributes:
@@ -39,16 +60,6 @@ class Measured:
 
     name: str
     run: Run
-
-    @property
-    def samples(self) -> pd.DataFrame:
-        """The table `samples`: a row for each sample, the first call and the warm-up among them."""
-        return self.run.samples
-
-    @property
-    def events(self) -> pd.DataFrame:
-        """The table `events`: a row for each command of a sample."""
-        return self.run.events
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -138,14 +149,8 @@ def _number(value: Any) -> float:
     return float("nan") if pd.isna(value) else float(value)
 
 
-#: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
-RTOL: Final = 1e-5
-
-ATOL: Final = 1e-8
-
-
 @dataclass(frozen=True, repr=False)
-class Compared:
+class Compared(_Tables):
     """The result of `compare`.
 
     Attributes:
@@ -167,16 +172,6 @@ class Compared:
     def summaries(self) -> pd.DataFrame:
         """The table `summaries`: the time of each function."""
         return self.run.summaries
-
-    @property
-    def samples(self) -> pd.DataFrame:
-        """The table `samples`: a row for each sample, first calls and warm-up among them."""
-        return self.run.samples
-
-    @property
-    def events(self) -> pd.DataFrame:
-        """The table `events`: a row for each command of a sample."""
-        return self.run.events
 
     def __repr__(self) -> str:
         lines = [f"! {line}" for line in remarks(self.run, unchecked=self.unchecked)]
