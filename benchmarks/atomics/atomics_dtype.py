@@ -17,6 +17,7 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 15}},
         "guide": {"n": 1 << 15},
     },
+    own_sizes="the guide's text gives neither the number of elements nor a work-group",
     axes={"work_group_size": (256,)},
     short_launches="what must try again takes 17000 times as long as what need not, and sets the size",
 )
@@ -106,13 +107,13 @@ def in_int64(session, p, work_group_size):
 LOOPS = {"on": ("gpu",), "requires": ("native_float_atomics=0",)}
 
 
-# The guide prints instructions executed, and times with their first digits cut off (G 3592 to 3597): no figure.
+# The guide prints instructions executed, and times without the names of their programs (G 3592 to 3597): no figure.
 @pattern.optimized(
     claim=(
         Claim("faster", source="G 3503 to 3588", **LOOPS),
         Claim("faster", against="in_float64", source="G 3547 to 3588", **LOOPS),
-        Claim("branches", source="G 3547", **LOOPS),
-        Claim("branches", against="in_float64", source="G 3547", **LOOPS),
+        Claim("branches", source="G 3592 to 3596, 3673 to 3678", **LOOPS),
+        Claim("branches", against="in_float64", source="G 3592 to 3596, 3673 to 3678", **LOOPS),
     )
 )
 def in_int32(session, p, work_group_size):

@@ -32,14 +32,12 @@ def accumulate(y, i, number, values):
 
 
 @device_func
-def store_sums(x, y, i, own, v0):
+def store_sums(y, i, p0, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9):
     """Five sums, and five of the ten vectors: v5 to v9 are needed for the first sums and for the last ones.
 
-    ``own`` is the item's first vector; ``v0`` takes its place behind the first sum, and may be another item's.
+    ``p0`` is the sum of the item's first vector and v5; ``v0`` may be another item's by now.
     """
-    v1, v2, v3, v4, v5 = load(x, i, 1), load(x, i, 2), load(x, i, 3), load(x, i, 4), load(x, i, 5)
-    v6, v7, v8, v9 = load(x, i, 6), load(x, i, 7), load(x, i, 8), load(x, i, 9)
-    p0, p1, p2, p3, p4 = add(own, v5), add(v1, v6), add(v2, v7), add(v3, v8), add(v4, v9)
+    p1, p2, p3, p4 = add(v1, v6), add(v2, v7), add(v3, v8), add(v4, v9)
     p0 = add(add(p0, p1), v5)
     p2 = add(add(p2, p3), v6)
     p4 = add(add(p4, p1), v7)

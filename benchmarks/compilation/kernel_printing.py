@@ -58,7 +58,7 @@ def printed(session, p, work_group_size):
     session.launch(square_and_print, kapi.NdRange((p.n,), (work_group_size,)), p.y)
 
 
-@pattern.optimized(claim=Claim("faster", source="G 5465"))
+@pattern.optimized(claim=Claim("faster", strength="implied", source="G 5465"))
 def stored(session, p, work_group_size):
     """Each work-item stores its result, and the host gets them all at once."""
     session.launch(square, kapi.NdRange((p.n,), (work_group_size,)), p.y)

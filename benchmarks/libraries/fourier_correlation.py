@@ -14,8 +14,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (256, 251)},
         "default": {"n": {"cpu": 1 << 12, "gpu": 1 << 16}},
-        "guide": {"n": 1 << 16},  # the guide's default, 32, is an example to read
+        "guide": {"n": 1 << 16},
     },
+    own_sizes="the guide's default, 32, is an example to read",
     metric="wall",
     requires=("usm_shared",),
     atol=1e-4,  # of sums up to 3; a transform in float32 errs by some 1e-6 of the largest
@@ -143,7 +144,9 @@ def signals_by_kernel(session, p):
 
     def timed():
         make_noise()
+        session.wait()  # as the guide does in all of its programs
         session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
+        session.wait()
         transform(session, p, *signals)
         shift_on_host(session, p, correlation)
 
@@ -162,7 +165,9 @@ def all_on_device(session, p):
 
     def timed():
         make_noise()
+        session.wait()
         session.launch(put_signals, kapi.Range(WIDTH), *signals, *places(p.n))
+        session.wait()
         transform(session, p, *signals)
         session.copy(p.shift, session.call(dpnp.argmax, p.correlation))
 

@@ -13,9 +13,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (64, 61), "k": 16, "steps": 2},
         "default": {"n": {"cpu": 384, "gpu": 1000}, "k": {"cpu": 64, "gpu": 200}, "steps": 4},
-        # the guide multiplies 2000 x 200 by 200 x 1000, once
         "guide": {"n": 2000, "k": 200, "steps": 4},
     },
+    own_sizes="the guide multiplies 2000 x 200 by 200 x 1000, once",
     metric="wall",
 )
 

@@ -78,7 +78,7 @@ def tiles(session, p, lanes, tall, wide, large_grf=False, block=engine.BLOCK):
 
 @pattern.intermediate(
     claim=(
-        Claim("faster", strength="implied", source="G 5370"),
+        Claim("faster", strength="implied", source="G 5364"),
         Claim("additions", strength="implied", source="G 5370"),  # the engine's instruction multiplies and adds
     ),
     requires=("matrix_lanes=16",),
@@ -102,7 +102,8 @@ def eight_tiles(session, p):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", against="eight_tiles", source="G 5451 to 5457"),
+        Claim("faster", against="eight_tiles", strength="implied", source="G 5451 to 5457"),
+        Claim("faster", against="sixteen_tiles_in_few_registers", source="G 5457"),
         Claim("spills", against="sixteen_tiles_in_few_registers", strength="implied", source="G 5457"),
     ),
     requires=("matrix_lanes=16",),

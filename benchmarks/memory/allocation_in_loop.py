@@ -16,6 +16,7 @@ pattern = Pattern(
         # the guide's 100,000 steps are alike: a sample of them submits half a million commands and tells no more
         "guide": {"n": 25, "steps": 1000},
     },
+    own_sizes="1,000 of the guide's 100,000 steps",
     metric="wall",
 )
 

@@ -21,12 +21,12 @@ pattern = Pattern(
         "guide": {"n": 1 << 10, "steps": 1000},
     },
     own_sizes="the guide names no size",
+    stand_in="The guide's variable, LIBOMPTARGET_LEVEL0_MEMORY_POOL, is of the OpenMP runtime, which Python does not "
+    "use. The pool of the SYCL runtime has the same three numbers.",
     axes={"mib": (1, 16)},
     metric="wall",
     requires=("level_zero", "intel_gpu"),
 )
-
-SOURCE = "G 9449 to 9464"
 
 
 def names(variable, value):
@@ -66,7 +66,8 @@ def by_driver(session, p, mib):
     temporary_every_step(session, p, mib)
 
 
-@pattern.intermediate(claim=Claim("faster", where={"mib": 1}, on=("gpu",), strength="implied", source=SOURCE))
+# The guide says what the variable sets (G 9449 to 9464), and not that a pool is faster: that is ours.
+@pattern.intermediate(claim=Claim("faster", where={"mib": 1}, on=("gpu",)))
 def from_pool(session, p, mib):
     """The runtime's own pool: it keeps arrays of up to 4 MiB for the next of their size."""
     temporary_every_step(session, p, mib)
@@ -76,8 +77,8 @@ def from_pool(session, p, mib):
 @pattern.optimized(
     environment=names("USM_ALLOCATOR", "1;2G;device:64M,4,64K"),
     claim=(
-        Claim("faster", on=("gpu",), strength="implied", source=SOURCE),
-        Claim("faster", against="from_pool", where={"mib": 16}, on=("gpu",), strength="implied", source=SOURCE),
+        Claim("faster", on=("gpu",)),
+        Claim("faster", against="from_pool", where={"mib": 16}, on=("gpu",)),
     ),
 )
 def from_larger_pool(session, p, mib):

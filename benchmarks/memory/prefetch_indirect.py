@@ -20,6 +20,7 @@ pattern = Pattern(
         "default": {"per_item": {"cpu": 256, "gpu": 512}},
         "guide": {"per_item": 2048},
     },
+    own_sizes="the guide has names where its numbers would be (G 4128, 4140)",
     # One work-group, as in the guide, so that hardly another thread can hide the wait.
     axes={"work_group_size": (512,)},
     # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24
@@ -164,7 +165,7 @@ def prefetch_to_last_cache(session, p, work_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", against="as_needed_in_opencl", on=("gpu",), source="G 4207"),
+        Claim("faster", against="as_needed_in_opencl", on=("gpu",), strength="implied", source="G 4207"),
         Claim("faster", against="prefetch_to_last_cache", on=("gpu",), source="G 4207"),
     ),
     requires=prefetch.REQUIRES,

@@ -18,6 +18,7 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 3)}, "steps": 4},
         "guide": {"n": 16 << 20, "steps": 100},
     },
+    own_sizes="an eighth of the guide's 512 MiB an array",
     axes={"work_group_size": (256,)},
     metric="wall",
 )
@@ -64,17 +65,18 @@ def launch(session, p, work_group_size, *arrays):
 
 @pattern.naive
 def copied_each_step(session, p, work_group_size):
-    """Arrays of the host: every step copies them to the device and the result back."""
-    a, b, c = (session.alloc(p.n, np.float32) for _ in range(3))
+    """Arrays of the host: every step has memory on the device, copies them there, and the result back."""
     result = np.empty(p.n, np.float32)
 
     def timed():
         result[:] = 0
         for _ in range(p.steps):
+            a, b, c = (session.alloc(p.n, np.float32) for _ in range(3))
             for array, of_host in ((a, p.host.a), (b, p.host.b), (c, result)):
                 session.copy(array, of_host)
             launch(session, p, work_group_size, a, b, c)
             session.copy(result, c)
+            session.wait()
         session.copy(p.y, c)
 
     return timed

@@ -11,15 +11,16 @@ pattern = Pattern(
     catalogue=("E08",),
     guide="Thread Mapping and GPU Occupancy / A Detailed Example",
     lesson="Occupancy is the launch's threads over the device's: count your work-groups before you tune the kernel.",
-    # In the guide every work-group adds 131,072 elements of its own: more groups do more work, and from twelve on the
-    # data leave the last cache, so its times (G 788 to 806) do not show occupancy. Here all variants add the same
-    # elements, and the groups share them.
+    # In the guide every work-group adds 131,072 elements of its own: more groups do more work, and from twelve on, we
+    # think, the data leave the last cache, so its times (G 788 to 806) do not show occupancy. Here all variants add
+    # the same elements, and the groups share them.
     presets={
         "smoke": {"n": (1 << 16, 65521), "rounds": 2},
         # the three arrays in half of the last cache or less, so that memory limits nobody
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 16, per_cache_byte=1 / 48)}, "rounds": {"cpu": 4, "gpu": 50}},
         "guide": {"n": 3 * 5 * 7 * (1 << 17), "rounds": 1000},
     },
+    own_sizes="the guide's groups add elements of their own, so that each launch of it has another size",
     # The guide has 512 work-items in sub-groups of 32: 16 threads a group, and 42 groups fill its 672 threads.
     axes={"work_group_size": (512,), "sub_group_size": (32,)},
     requires=("sub_groups",),

@@ -19,6 +19,7 @@ pattern = Pattern(
         "default": {"launches": 200},
         "guide": {"launches": 10_000},
     },
+    own_sizes="it is no lesson of the guide",
     metric="wall",
 )
 

@@ -81,7 +81,13 @@ def pause_after_each_frame(session, p):
     frames(session, p, between=pause)
 
 
-@pattern.optimized(claim=Claim("faster", strength="implied", on=("gpu",), source="G 22003"))
+# The guide speaks of engines that lower their clock when they wait for long: a gap of microseconds is ours.
+@pattern.optimized(
+    claim=(
+        Claim("faster", against="pause_after_each_frame", strength="implied", on=("gpu",), source="G 22003"),
+        Claim("faster", on=("gpu",)),
+    )
+)
 def deep_queue(session, p):
     """All frames are sent at once."""
     frames(session, p, between=lambda: None)

@@ -18,6 +18,8 @@ pattern = Pattern(
         "guide": {"pixels": 1920 * 1080, "frames": 10, "streams": 4},
     },
     own_sizes="the guide names no sizes: full HD",
+    stand_in="The guide's streams are videos, which media engines decode, and these have no interface in Python. A "
+    "kernel between two copies takes the place of a decoder.",
     metric="span",
     requires=("usm_host",),
 )
@@ -95,7 +97,7 @@ def one_stream_without_waiting(session, p):
     return play(session, p, [session.new_queue()] * p.streams, frame_by_frame=False)
 
 
-@pattern.optimized(claim=Claim("faster", against="one_stream_without_waiting", source="G 21987"))
+@pattern.optimized(claim=Claim("faster", against="one_stream_without_waiting", strength="implied", source="G 21987"))
 def queue_for_each_stream(session, p):
     """Frames of several streams are in flight, and the queue of each keeps its own in order."""
     return play(session, p, [session.new_queue() for _ in range(p.streams)], frame_by_frame=True)

@@ -14,8 +14,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 2},
         "default": {"n": 1 << 17, "steps": 3},
-        "guide": {"n": 1024 * 1024, "steps": 10},  # the guide's 100 are alike, and each builds the kernel
+        "guide": {"n": 1024 * 1024, "steps": 10},
     },
+    own_sizes="10 of the guide's 100 steps, which are alike, and each of which builds the kernel",
     axes={"work_group_size": (512,)},
     metric="wall",
     environment={"NEO_CACHE_PERSISTENT": "0"},  # or Intel's driver reads its builds of an earlier run from a file

@@ -19,7 +19,7 @@ pattern = Pattern(
         "default": {"n": 1 << 18},
         "guide": {"n": 1024 * 256},
     },
-    axes={"work_group_size": (256, 512)},  # the guide's is 512
+    axes={"work_group_size": (256, 512)},  # 512, and the size, are of the guide's published program
     short_launches="the sum is small: that is the lesson",
 )
 
@@ -75,7 +75,7 @@ def expected(p):
 
 @pattern.naive
 def one_work_item(session, p):
-    """A single work-item walks through the array."""
+    """A single work-item walks through the array. The guide launches one for each element, of which one works."""
     session.launch(add_serially, kapi.Range(1), p.x, p.total)
 
 

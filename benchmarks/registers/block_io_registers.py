@@ -19,7 +19,8 @@ pattern = Pattern(
         "guide": {"n": 1024 * 1024},
     },
     # Every lane of a sub-group must be there for block access: work-groups are a multiple of the sub-group's size.
-    axes={"sub_group_size": "device", "work_group_size": (256,)},
+    # The guide's are of 32 items.
+    axes={"sub_group_size": "device", "work_group_size": (256, 32)},
     requires=("sub_groups",),
 )
 

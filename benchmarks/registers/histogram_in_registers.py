@@ -12,7 +12,10 @@ pattern = Pattern(
     catalogue=("E20", "E26", "E27"),
     guide="Registers and Performance / Sharing Registers in a Sub-group",
     lesson="256 bins a work-item spill to memory; 16 lanes that own 16 bins each keep the same 256 in registers.",
-    claim=tuple(Claim(word, on=("gpu",), source="G 2191 to 2197") for word in ("faster", "spills")),
+    claim=(
+        Claim("faster", on=("gpu",), strength="implied", source="G 2191 to 2197"),
+        Claim("spills", on=("gpu",), source="G 2191 to 2197"),
+    ),
     presets={
         "smoke": {"n": (1 << 15, 3 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},

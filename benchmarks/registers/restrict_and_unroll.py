@@ -86,11 +86,11 @@ def launch_in_one_group(session, p, lanes, adding, **options):
 
 @pattern.naive
 def plain_loop(session, p, sub_group_size):
-    """One element a step; each step's loads wait for the store of the step before."""
+    """Ours: one element a step without a hint; each step's loads wait for the store of the step before."""
     return launch_in_one_group(session, p, sub_group_size, adding_in_loop)
 
 
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 3274"))
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 3274"))
 def unroll_hint(session, p, sub_group_size):
     """The same loop, unrolled twice by the compiler, which knows that the arrays do not overlap."""
     return launch_in_one_group(session, p, sub_group_size, adding_in_loop, unroll=2, restrict=True)
@@ -114,7 +114,7 @@ def loads_first(session, p, sub_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", against="unrolled_by_hand", on=("gpu",), source="G 3274, 3413"),
+        Claim("faster", against="unrolled_by_hand", on=("gpu",), strength="implied", source="G 3274, 3413"),
         Claim("same", against="loads_first", on=("gpu",), strength="implied", source="G 3413"),
         Claim("late_loads", against="unrolled_by_hand", on=("gpu",), source="G 3413"),
     )

@@ -83,7 +83,7 @@ def global_memory(session, p, work_group_size):
     session.launch(check_ends, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y)
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 3121 to 3193"))
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 3121 to 3193"))
 def serial_halo(session, p, work_group_size):
     """Each item fetches one element into SLM; the first and the last one also fetch 128 neighbours each."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)

@@ -15,6 +15,7 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 20, per_lane=128)}},
         "guide": {"n": 1 << 20},
     },
+    own_sizes="the guide has no program for this advice",
     axes={"work_group_size": (64,)},
 )
 

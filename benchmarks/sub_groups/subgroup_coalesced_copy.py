@@ -19,7 +19,8 @@ pattern = Pattern(
         "guide": {"n": 1024 * 1024},
     },
     # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
-    axes={"interleave": (16,), "work_group_size": (256,)},
+    # The guide's work-groups are of 32 items.
+    axes={"interleave": (16,), "work_group_size": (256, 32)},
 )
 
 PER_ITEM = 16  # elements that each work-item copies

@@ -63,7 +63,7 @@ def in_teams(number, session, p, work_group_size):
 
 @pattern.naive
 def item_per_product(session, p, work_group_size):
-    """A work-item for each product, as many teams as that takes: what a loop becomes when nothing is said."""
+    """A work-item for each product, as many teams as that takes."""
     in_teams(ceil_div(p.c.size, work_group_size), session, p, work_group_size)
 
 

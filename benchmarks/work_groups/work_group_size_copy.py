@@ -9,7 +9,7 @@ pattern = Pattern(
     name="work_group_size_copy",
     catalogue=("E45",),
     guide="Kernels / Considerations for Selecting Work-Group Size",
-    lesson="Without barriers and SLM the work-group's size does not matter, if it is not less than two sub-groups.",
+    lesson="Without barriers and SLM a work-group's size hardly matters; on some GPUs two sub-groups are the least.",
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, bytes_each=8)}},

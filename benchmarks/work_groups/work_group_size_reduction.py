@@ -89,8 +89,8 @@ def two_sub_groups(session, p, sub_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), source="G 3978"),
-        Claim("faster", against="two_sub_groups", on=("gpu",), source="G 3978"),
+        Claim("faster", on=("gpu",), source="G 3894, 3978"),
+        Claim("faster", against="two_sub_groups", on=("gpu",), source="G 3894, 3978"),
     )
 )
 def largest_group(session, p, sub_group_size):
