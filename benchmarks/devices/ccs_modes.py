@@ -15,8 +15,9 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 1021), "work": 10},
         "default": {"n": 1 << 13, "work": 200},
-        "guide": {"n": 1 << 15, "work": 1000},  # the guide's kernels are matrices of 5280, which fill a stack
+        "guide": {"n": 1 << 15, "work": 1000},
     },
+    own_sizes="the guide's kernels are products of matrices of 5280, which fill a stack",
     metric="wall",
     requires=("intel_gpu",),
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the device is a stack, and what it is cut into are its engines

@@ -69,7 +69,7 @@ def context_for_each_sub_device(session, p, devices):
     ),
 )
 def several_sub_devices_and_host_memory(session, p, devices):
-    """What both sub-devices read is in memory of the host, although memory of the device would be seen by both."""
+    """The inputs of each sub-device are in memory of the host instead of the device's."""
     return triad_on(session, p, session.queues_on(devices, kind="sub-devices"), usm="host")
 
 

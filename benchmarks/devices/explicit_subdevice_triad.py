@@ -12,9 +12,10 @@ pattern = Pattern(
     guide="Multiple Stacks / Explicit Scaling",
     lesson="Cut the device into its stacks, and give each a queue and its part of the data: twice the stacks, half "
     "the time.",
-    # The guide has an array on each stack, so that two have twice as much to add, and prints bandwidths; here the same
-    # elements are one stack's or both's, which is the same ratio. Results stay on the stacks, as its clock does not see
-    # them fetched.
+    # Two of the guide's programs are one here: the triad of SYCL (G 17400), and sizes, rounds and figure of the sums in
+    # OpenMP (G 17669 to 17734). The guide has an array on each stack, so that two have twice as much to add, and prints
+    # bandwidths; here the same elements are one stack's or both's, which is the same ratio. Results stay on the stacks,
+    # as its clock does not see them fetched.
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},

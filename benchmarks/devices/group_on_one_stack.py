@@ -9,8 +9,7 @@ pattern = Pattern(
     name="group_on_one_stack",
     catalogue=("one_stack_residency",),
     guide="Multiple Stacks / Implicit Scaling, Static Partitioning",
-    lesson="A single work-group is on the first stack: the second half of an array crosses over, the first one does "
-    "not, and the other stack brings it nothing.",
+    lesson="A single work-group is on the first stack: the second half of an array crosses over, the first does not.",
     presets={
         "smoke": {"n": (1 << 12, 4094)},
         "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}},
@@ -18,6 +17,7 @@ pattern = Pattern(
     },
     own_sizes="the guide names no size",
     axes={"work_group_size": (256,)},
+    state="cold",  # what crossed over once may stay in the first stack's cache
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device of its own
     short_launches="one work-group has all of the work, and takes as long as it takes",
 )

@@ -27,7 +27,7 @@ APART = 1 << 22  # elements between the counters of both halves: more than pages
 
 @kernel
 def count(item: kapi.NdItem, start, counts, half, jump, rounds):
-    """Each work-item counts in a counter of its own, in memory: nothing that is atomic stays in a stack's cache."""
+    """Each work-item counts in a counter of its own, and each addition is atomic (G 20844)."""
     i = item.get_global_id(0)
     if i < 2 * half:
         k = i if i < half else i - half + jump

@@ -8,7 +8,7 @@ no host part, of which its sentence speaks: that is the row with no steps.
 import dpnp
 import numpy as np
 
-from xebench import Claim, Figure, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, output
 
 from ..common.parts import slices
 
@@ -121,7 +121,8 @@ def four_ranks(session, p):
         where={"host_steps": 0},
         on=("gpu",),
         requires=("stacks=2",),
-        figure=Figure(2.0, line="G 20129"),
+        strength="implied",  # the guide's factor of 2 is of the products alone; here copies are beside them
+        source="G 20129",
     ),
     requires=("intel_gpu", "level_zero"),
 )

@@ -19,8 +19,9 @@ pattern = Pattern(
     presets={
         "smoke": {"rounds": 1},
         "default": {"rounds": 2},
-        "guide": {"rounds": 100},  # with messages up to 256 MiB: --set message=...
+        "guide": {"rounds": 100},
     },
+    own_sizes="messages of up to 4 MiB; the guide's go to 256 MiB: --set message=...",
     axes={"message": (1 << 10, 65521, 1 << 20, 1 << 22)},  # bytes
     ranks=2,
     metric="wall",

@@ -1,7 +1,7 @@
 """Tell Intel's MPI how many messages of device memory are under way at once, how large they are, and when to cut them.
 
 Its library of today has other defaults than the guide prints, and has dropped one of the four variables: so every
-variant sets what the guide gives as defaults, and one that MPI does not read is skipped.
+variant sets the guide's defaults of the three others, and one that MPI does not read is skipped.
 """
 
 import numpy as np

@@ -64,7 +64,8 @@ def halves(session, p, data):
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), strength="implied", source="G 8101"),
-        Claim("faster", against="halves", on=("gpu",), strength="implied", source="G 8101"),
+        # the shares are of speed alone, and know nothing of copies
+        Claim("faster", against="halves", where={"data": "stays"}, on=("gpu",), strength="implied", source="G 8101"),
     )
 )
 def by_speed(session, p, data):
