@@ -31,7 +31,7 @@ LINES = {"to_device": "G 7235 to 7236", "to_host": "G 7237 to 7238"}
 
 @pattern.problem
 def one_array(rng, n, direction):
-    """To the device, the copy is the result; to the host, an element of each MiB that arrived: to read more takes time."""
+    """To the device, the copy is the result; to the host, an element of each MiB that arrived."""
     to_device = direction == "to_device"
     x = rng.integers(0, 1 << 30, n, dtype=np.int32)
     y = output(n, np.int32) if to_device else output(ceil_div(n, MIB), np.int32, host=True)
