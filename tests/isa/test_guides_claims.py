@@ -32,7 +32,7 @@ ASKED: Final = (
     ("E28", "block_io_registers", "addresses", "G 2299 to 2343"),
     ("E29", "high_register_pressure", "spills", "G 2552 to 2574"),
     ("E37", "restrict_and_unroll", "late_loads", "G 3413"),
-    ("E39", "atomics_dtype", "branches", "G 3547"),
+    ("E39", "atomics_dtype", "branches", "G 3592 to 3596, 3673 to 3678"),
     ("E56", "matrix_engine", "additions", "G 5370"),
     ("E75", "specialized_triad", "additions", "G 8641"),
     ("E76", "log_precision", "instructions", "G 9246"),
