@@ -110,6 +110,7 @@ def test_why_advice_hurts_is_told_as_far_as_it_is_measured() -> None:
     pair = {
         "pattern": "a",
         "family_id": "a/default",
+        "state": "hot",
         "variant": "v",
         "baseline": "naive",
         "speedup": 0.5,

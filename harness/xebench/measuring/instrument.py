@@ -304,7 +304,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
 
     Args:
         session: on the device.
-        brief: look for a moment only, and neither at mixes nor at copies from and to the host.
+        brief: look for a moment only, and neither at mixes nor at copies.
 
     Returns:
         Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
@@ -313,7 +313,7 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
     # copies of data beyond the caches take most of the time, and smoke's are far smaller
     routes = () if brief else ROUTES
-    looked_at = [roof for roof in Roof if not (brief and roof in (*MIXES, Roof.HOST_LINK))]
+    looked_at = [roof for roof in Roof if not (brief and (roof in MIXES or roof.probes[0] in ROUTES))]
     roofs = [roof.probes[0] for roof in looked_at]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:

@@ -139,13 +139,16 @@ def causes(pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]
     It is the class of devices that the advice is for, how near the kernel comes to a roof, and whether the same kernel
     in OpenCL C is as slow.
     """
-    twins = {(pair["family_id"], pair["baseline"], pair["variant"]): number(pair["speedup"]) for pair in pairs}
+    speedups = {
+        (pair["family_id"], pair["state"], pair["baseline"], pair["variant"]): number(pair["speedup"]) for pair in pairs
+    }
     told = []
     for pair in hurts:
+        variant = pair["variant"]
         facts = [f"claimed for {classes(pair['claimed_for'])}"] if is_foreign(pair) else []
         if reached := number(pair["roof_fraction"]):
             facts.append(f"{units.percent(reached)} of the roof {pair['nearest_roof']}".replace(" %", f"{NBSP}%"))
-        if faster := twins.get((pair["family_id"], pair["variant"], pair["variant"] + _IN_OPENCL)):
+        if faster := speedups.get((pair["family_id"], pair["state"], variant, variant + _IN_OPENCL)):
             facts.append("as slow in OpenCL C" if faster < _AS_SLOW else f"{units.ratio(faster)} in OpenCL C")
         if facts:
             told.append(f"{pair['pattern']} ({'; '.join(facts)})")

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from xebench.measuring.sampling.limits import Sampling
-from xebench.tables.analysis.intervals import CONFIDENCE
+from xebench.tables.analysis.intervals import student_factor
 
 #: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.
 RESERVE: Final = 0.5
@@ -272,6 +272,4 @@ def half_width_after(pair: PairState, more: int) -> float:
 
 @lru_cache(maxsize=4096)
 def _student(freedom: int) -> float:
-    from scipy import special  # slow to import, and not for a run that is only listed
-
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    return student_factor(freedom)

@@ -137,13 +137,18 @@ def grouped_interval(groups: Sequence[ArrayLike]) -> Interval:
     counted = counted_groups(groups)
     if len(counted) < 2:
         return median_interval(counted[0] if counted else ())
-    from scipy import special
-
     medians = np.array([np.median(array) for array in counted])
     spread = float(medians.std(ddof=1)) / math.sqrt(medians.size)
-    half = float(special.stdtrit(medians.size - 1, (1 + CONFIDENCE) / 2)) * spread
+    half = student_factor(medians.size - 1) * spread
     mean = float(medians.mean())
     return Interval(mean, mean - half, mean + half, sum(array.size for array in counted), medians.size)
+
+
+def student_factor(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Half of an interval over the standard error, by Student's distribution with so many degrees of freedom."""
+    from scipy import special
+
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def counted_groups(groups: Sequence[ArrayLike]) -> list[Floats]:

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from xebench.tables.analysis.intervals import CONFIDENCE, Interval
+from xebench.tables.analysis.intervals import CONFIDENCE, Interval, student_factor
 from xebench.tables.analysis.statistics import Floats
 
 #: Instances from which a pair knows enough by itself.
@@ -95,9 +95,9 @@ def moderate(interval: Interval, prior: Prior) -> Interval:
 
 def _with_prior(interval: Interval, prior: Prior, confidence: float) -> Interval:
     own = interval.groups - 1
-    own_variance = interval.groups * (interval.half_width / _factor(own)) ** 2
+    own_variance = interval.groups * (interval.half_width / student_factor(own)) ** 2
     variance = (own * own_variance + prior.freedom * prior.variance) / (own + prior.freedom)
-    half = _factor(own + prior.freedom, confidence) * math.sqrt(variance / interval.groups)
+    half = student_factor(own + prior.freedom, confidence) * math.sqrt(variance / interval.groups)
     return replace(interval, low=interval.estimate - half, high=interval.estimate + half)
 
 
@@ -133,12 +133,6 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
     own = NOTHING if speedup.groups >= ENOUGH_INSTANCES else prior
     logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), own, confidence)
     return unknown if logs.half_width > WIDEST else replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
-
-
-def _factor(freedom: float, confidence: float = CONFIDENCE) -> float:
-    from scipy import special
-
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
 def _upper_variance(values: Floats) -> float:
