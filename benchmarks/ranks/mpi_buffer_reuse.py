@@ -70,17 +70,22 @@ def send_and_receive(session, p, row, of_message):
     session.wait()
 
 
-@pattern.naive
-def new_buffers(session, p):
-    """Buffers for each message, where it is needed."""
+def buffers_for_each(session, p, make, send):
+    """A sample in which each message has buffers of its own."""
 
     def sample():
         kept = []  # or a pool of the runtime gives the memory of one message to the next
         for row in range(p.messages):
-            kept.append(device_buffers(session, p))
-            send_and_receive(session, p, row, kept[-1])
+            kept.append(make(session, p))
+            send(session, p, row, kept[-1])
 
     return sample
+
+
+@pattern.naive
+def new_buffers(session, p):
+    """Buffers for each message, where it is needed."""
+    return buffers_for_each(session, p, device_buffers, send_and_receive)
 
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 19357"))
@@ -115,12 +120,7 @@ def send_and_receive_by_host(session, p, row, of_message):
 @pattern.baseline
 def new_host_buffers(session, p):
     """Buffers for each message, and for the copies of it."""
-
-    def sample():
-        for row in range(p.messages):
-            send_and_receive_by_host(session, p, row, host_buffers(session, p))
-
-    return sample
+    return buffers_for_each(session, p, host_buffers, send_and_receive_by_host)
 
 
 @pattern.optimized(claim=Claim("faster", against="new_host_buffers", on=("gpu",), strength="implied", source="G 19357"))
