@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, opencl_kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -19,6 +19,9 @@ pattern = Pattern(
     axes={"work_group_size": (64,)},
 )
 
+ASKED_BYTES = 656_384  # of a device with 131,072 (G 3224)
+ITEM_BYTES, ITEMS_OF_64_KIB = 512, 128  # of each item, and as many items as 64 KiB are enough for (G 2815)
+
 
 @kernel
 def copy_through_slm(item: kapi.NdItem, x, y, tile, count):
@@ -31,6 +34,21 @@ def copy_through_slm(item: kapi.NdItem, x, y, tile, count):
     kapi.group_barrier(item.get_group())
     for k in range(lane, size, item.get_local_range(0)):
         y[first + k] = tile[k]
+
+
+# Memory that the kernel declares itself, so that the driver alone decides whether there is as much. A LocalAccessor too
+# large never reaches it, since drivers have ended the process: the launch raises an error before.
+COPY = """
+__kernel void copy_through_own_tile(__global const float *x, __global float *y, const int n) {
+    __local float tile[BYTES / sizeof(float)];
+    const int count = BYTES / sizeof(float), first = get_group_id(0) * count, size = min(count, n - first);
+    for (int k = get_local_id(0); k < size; k += get_local_size(0))
+        tile[k] = x[first + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = get_local_id(0); k < size; k += get_local_size(0))
+        y[first + k] = tile[k];
+}
+"""
 
 
 @pattern.problem
@@ -61,16 +79,29 @@ def asked_device(session, p, work_group_size):
     launch(session, p, work_group_size, session.device.local_mem_size // 4 // p.x.itemsize)
 
 
-# The guide's driver says "out of resources" when the kernel is submitted (G 3197 to 3208). This harness asks the
-# device first and says how much was asked for, as the guide's debug variables do (G 3225).
-@pattern.antipattern(claim=Claim("error", kind="local memory", on=("gpu",), source="G 3197 to 3230"))
+def launch_own_tile(session, p, work_group_size, tile_bytes):
+    copy = opencl_kernel(COPY, build_options=f"-DBYTES={tile_bytes}")
+    groups = ceil_div(p.n * p.x.itemsize, tile_bytes)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    return lambda: session.launch(copy, space, p.x, p.y, p.n)
+
+
+@pattern.intermediate
+def tile_of_kernel(session, p, work_group_size):
+    """The kernel declares the tile itself, of 512 bytes for each work-item: 32 KiB, as much as any GPU has."""
+    return launch_own_tile(session, p, work_group_size, work_group_size * ITEM_BYTES)
+
+
+# "Out of resources", says the guide's driver, and with its debug variables how much was asked for (G 3205, 3224).
+@pattern.antipattern(claim=Claim("error", on=("gpu",), source="G 3197 to 3230"))
 def more_than_there_is(session, p, work_group_size):
-    """Five times what the device has, as in the guide."""
-    launch(session, p, work_group_size, 5 * session.device.local_mem_size // p.x.itemsize)
+    """As many bytes as the guide's kernel asks of a GPU that has a fifth of them."""
+    return launch_own_tile(session, p, work_group_size, ASKED_BYTES)
 
 
-# Its size times what each item needs limits a work-group (G 2815): in the guide, 512 bytes each and 64 KB, to 128.
-@pattern.antipattern(claim=Claim("error", kind="local memory", on=("gpu",), strength="implied", source="G 2815"))
-def items_with_too_much_each(session, p, work_group_size):
-    """A tile with so much for each item that a work-group of the usual size is one item too large."""
-    launch(session, p, work_group_size, ceil_div(session.device.local_mem_size + 1, p.x.itemsize))
+@pattern.antipattern(
+    claim=Claim("error", on=("gpu",), requires=("local_memory_kib=64",), strength="implied", source="G 2815")
+)
+def items_with_too_much_each(session, p):
+    """Of 64 KiB, 128 work-items can have 512 bytes each: here are 129 in a work-group."""
+    return launch_own_tile(session, p, ITEMS_OF_64_KIB + 1, (ITEMS_OF_64_KIB + 1) * ITEM_BYTES)

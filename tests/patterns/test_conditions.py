@@ -10,10 +10,26 @@ from xebench.patterns.conditions import fault, mark_not_asked
 from xebench.patterns.registry import discover
 from xebench.tables.analysis.claim import Claim
 
-MAX: dict[str, Any] = {"name": "Intel(R) Data Center GPU Max 1550", "sub_group_sizes": "16,32"}
-HALF_MAX: dict[str, Any] = {"name": "Intel(R) Data Center GPU Max 1100", "sub_group_sizes": "16,32"}
-ARC: dict[str, Any] = {"name": "Intel(R) Arc(TM) A770 Graphics", "sub_group_sizes": "8,16,32"}
-IRIS: dict[str, Any] = {"name": "Intel(R) Iris(R) Xe Graphics", "sub_group_sizes": "8,16,32"}
+MAX: dict[str, Any] = {
+    "name": "Intel(R) Data Center GPU Max 1550",
+    "sub_group_sizes": "16,32",
+    "local_memory_bytes": 128 << 10,
+}
+HALF_MAX: dict[str, Any] = {
+    "name": "Intel(R) Data Center GPU Max 1100",
+    "sub_group_sizes": "16,32",
+    "local_memory_bytes": 128 << 10,
+}
+ARC: dict[str, Any] = {
+    "name": "Intel(R) Arc(TM) A770 Graphics",
+    "sub_group_sizes": "8,16,32",
+    "local_memory_bytes": 64 << 10,
+}
+IRIS: dict[str, Any] = {
+    "name": "Intel(R) Iris(R) Xe Graphics",
+    "sub_group_sizes": "8,16,32",
+    "local_memory_bytes": 64 << 10,
+}
 OTHER: dict[str, Any] = {"name": "NVIDIA H200", "sub_group_sizes": None}
 
 
@@ -24,6 +40,7 @@ OTHER: dict[str, Any] = {"name": "NVIDIA H200", "sub_group_sizes": None}
         ("native_float_atomics=0", [IRIS], [MAX, ARC, OTHER]),
         ("threads_per_core=112", [IRIS], [MAX, ARC, OTHER]),
         ("sub_group_size=8", [ARC, IRIS], [MAX, OTHER]),
+        ("local_memory_kib=64", [ARC, IRIS], [MAX, OTHER]),
     ],
 )
 def test_a_claim_is_asked_of_the_devices_that_it_is_made_of(

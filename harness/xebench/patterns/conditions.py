@@ -32,7 +32,7 @@ _OF_GPU: Final[Mapping[str, Callable[[GpuParameters, str], int | None]]] = {
 }
 
 #: Every word; a number is written behind an equals sign: ``stacks=2``, ``native_float_atomics=0``.
-WORDS: Final = (*_OF_GPU, "sub_group_size")
+WORDS: Final = (*_OF_GPU, "sub_group_size", "local_memory_kib")
 
 
 def fault(claim: Claim) -> str | None:
@@ -68,6 +68,8 @@ def _facts(word: str, device: Mapping[str, Any]) -> list[int]:
     """The numbers that a device has for a word; empty if they are unknown."""
     if word == "sub_group_size":
         return [int(size) for size in str(device.get("sub_group_sizes") or "").split(",") if size]
+    if word == "local_memory_kib":
+        return [int(device["local_memory_bytes"]) // 1024] if device.get("local_memory_bytes") else []
     name = str(device.get("name") or "")
     try:
         fact = _OF_GPU[word](gpu_of_device(name), name)
