@@ -25,6 +25,7 @@ class Process:
         self.script = list(script)
         self.activity = self
         self.at_work = at_work
+        self.is_large = False
         self.done: list[str] = []
 
     def ask(self, request: Any) -> None:
@@ -162,6 +163,16 @@ def test_a_file_of_the_users_shares_no_process_with_another_file() -> None:
         shared.append(used.is_shared)
     assert [process.done for process in processes] == [["ask", "ask", "close"], ["ask", "close"], ["ask", "ask"]]
     assert shared == [False, False, False, False, True], "the project's own files share one"
+
+
+def test_a_worker_that_has_grown_is_replaced() -> None:
+    first, second = Process(READY, DONE, DONE), Process(READY, DONE)
+    used = worker(first, second)
+    for first.is_large in (False, True):
+        assert answers(used) == []
+        used.close_if_large()
+    assert first.done == ["ask", "ask", "close"]
+    assert answers(used) == [] and second.done == ["ask"]
 
 
 def test_roofs_need_no_process_of_their_own() -> None:

@@ -79,6 +79,7 @@ class ScriptedWorker:
         self.clock = clock
         self.timeouts: list[float] = []
         self.activity = Activity()
+        self.is_large = False
         self.asked: list[MeasureFamily] = []
         self.closed = False
         self.killed = False

@@ -160,6 +160,11 @@ class DeviceWorker(Generic[T]):
                 while True:
                     yield self._process.listen(REST_TIMEOUT_S)
 
+    def close_if_large(self) -> None:
+        """End the worker if it has grown: drivers keep memory of contexts and kernels, and become slow without any."""
+        if self._process is not None and self._process.is_large:
+            self.close()
+
     def close_all(self) -> None:
         """End the worker, and those that are kept."""
         self.close()

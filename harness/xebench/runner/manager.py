@@ -356,6 +356,7 @@ class Manager:
         finally:
             progress.add_share(share, complete=complete)
             self._priors.clear()
+            self._worker.close_if_large()
 
     @staticmethod
     def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: VisitShare) -> bool:

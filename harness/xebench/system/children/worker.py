@@ -99,6 +99,11 @@ class WorkerProcess(Generic[T]):
         """The process id."""
         return self._process.pid
 
+    @property
+    def is_large(self) -> bool:
+        """True if the process occupies more than half of what it may."""
+        return self._limit_bytes is not None and resident_bytes(self.pid) > self._limit_bytes / 2
+
     def ask(self, request: msgspec.Struct) -> None:
         """Send a request; a dead worker shows at the next :meth:`listen`."""
         with contextlib.suppress(BrokenPipeError):
