@@ -15,7 +15,6 @@ from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
     answer_sentence,
-    causes,
     gain,
     gains,
     headline,
@@ -30,6 +29,10 @@ from xebench.vocabulary import Answer
 
 def plain(text: str) -> str:
     return text.replace(NBSP, " ")
+
+
+def told(run: Run) -> list[str]:
+    return [highlight.sentence for highlight in highlights(run)]
 
 
 def test_the_headline_tells_where_how_much_and_how_long(all_answers: Run) -> None:
@@ -99,31 +102,21 @@ def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:
                 made.case(f"v{number}", "optimized", pattern=pattern, claims=claims), noisy(time, seed=number + 1)
             )
     helps, hurts, gained = highlights(made.run())
-    assert re.sub(r"[\d.]+x", "", plain(helps)) == "Helps most: b/v0 , d/v0 , a/v1 .", "a pattern once, by its best"
-    assert re.sub(r"[\d.]+x", "", plain(hurts)) == "Hurts most: c/v0 .", "what has no effect does neither"
+    names = [[each.partition(NBSP)[0] for each in told.rows] for told in (helps, hurts)]
+    assert (helps.sentence, names[0]) == ("Helps most:", ["b/v0", "d/v0", "a/v1"]), "a pattern once, by its best"
+    assert (hurts.sentence, names[1]) == ("Hurts most:", ["c/v0"]), "what has no effect does neither"
     # a: by 2 and 4, so 2.83; b: by 10; c: by 0.5; d: by 8; e: by 1
-    mean = float(re.search(r"faster: ([\d.]+)x, the geometric mean of 5 patterns", gained)[1])  # type: ignore[index]
+    mean = float(re.search(r"faster: ([\d.]+)x, the geometric mean of 5 patterns", gained.sentence)[1])  # type: ignore[index]
     assert mean == pytest.approx((2.83 * 10 * 0.5 * 8 * 1) ** (1 / 5), rel=0.02)
 
 
-def test_why_advice_hurts_is_told_as_far_as_it_is_measured() -> None:
-    pair = {
-        "pattern": "a",
-        "family_id": "a/default",
-        "state": "hot",
-        "variant": "v",
-        "baseline": "naive",
-        "speedup": 0.5,
-        "claimed_for": None,
-        "device_class": "cpu",
-        "roof_fraction": float("nan"),
-    }
-    assert causes([pair], [pair]) == ""
-    known = {**pair, "claimed_for": "gpu", "roof_fraction": 0.02, "nearest_roof": "fp32"}
-    twin = {**pair, "variant": "v_in_opencl", "baseline": "v"}
-    words = "Why, as far as is measured: a (claimed for GPUs; 2.00 % of the roof fp32; {})."
-    assert plain(causes([known, {**twin, "speedup": 1.02}], [known])) == words.format("as slow in OpenCL C")
-    assert plain(causes([known, {**twin, "speedup": 3.0}], [known])) == words.format("3.00x in OpenCL C")
+def test_why_advice_hurts_stands_beside_it() -> None:
+    run = many()
+    assert highlights(run)[0].sentence == "Hurts most:", "nothing is measured of why"
+    for_gpus = run.pairs.assign(claimed_for="gpu")
+    first, *_ = highlights(changed(run, pairs=for_gpus))
+    assert first.sentence == "Hurts most, and why, as far as is measured:"
+    assert len(first.rows) == 3 and all(plain(row).endswith("x: claimed for GPUs") for row in first.rows)
 
 
 def test_a_short_run_is_seen_at_a_glance(all_answers: Run) -> None:
@@ -137,37 +130,37 @@ def many(**causes: Any) -> Run:
     for number, pattern in enumerate("abcde"):
         chapter = {"pattern": pattern, "chapter": "slm"}
         made.times(made.case("naive", "naive", **chapter), noisy(1000))
-        told = causes if pattern == "c" else {}
-        made.times(made.case("v", "optimized", claims=claims, **chapter, **told), noisy(2000, seed=number + 1)[:40])
+        own = causes if pattern == "c" else {}
+        made.times(made.case("v", "optimized", claims=claims, **chapter, **own), noisy(2000, seed=number + 1)[:40])
     made.case("w", "optimized", pattern="a", claims=claims, status="skipped", reason="needs fp64, the device is X")
     made.case("w", "optimized", pattern="b", claims=claims, status="skipped", reason="needs fp64, the device is Y")
     return made.run()
 
 
 def test_what_could_not_be_told_is_counted_by_its_reason() -> None:
-    assert "Not told: 2 skipped (2 needs fp64)." in highlights(many())
+    assert "Not told: 2 skipped (2 x needs fp64)." in told(many())
 
 
 def test_long_reasons_are_whole() -> None:
     reason = "needs " + " and ".join(map(str, range(100)))
     run = many()
     pairs = run.pairs.assign(reason=run.pairs["reason"].where(run.pairs["answer"] != "skipped", reason))
-    assert f"Not told: 2 skipped (2 {reason})." in highlights(changed(run, pairs=pairs))
+    assert f"Not told: 2 skipped (2 x {reason})." in told(changed(run, pairs=pairs))
 
 
 def test_how_long_kernels_were_compiled_is_told_of_each_case_once() -> None:
     run = many()
-    assert not [line for line in highlights(run) if "ompiling" in line]
+    assert not [line for line in told(run) if "ompiling" in line]
     times = [5e6 if case.startswith("a/v") else None for case in run.summaries["case_id"]]
     twice = run.summaries.assign(compile_ns=pd.array(times, dtype="Float64"))
-    told = highlights(changed(run, summaries=pd.concat([twice, twice])))
-    assert told[-1] == "Compiling took 5.00 ms for 1 case, at most 5.00 ms (a/v)."
+    last = told(changed(run, summaries=pd.concat([twice, twice])))[-1]
+    assert last == "Compiling took 5.00 ms for 1 case, at most 5.00 ms (a/v)."
 
 
 def test_the_next_steps_are_commands() -> None:
     run = many()
     first, last = next_steps(run)
-    assert re.match("Next: xebench show [abcde]: why its advice hurts", first)
+    assert re.match("Next: xebench show [abcde] v: what hurts most, beside naive", first)
     assert last.startswith(f"Next: xebench report {run.path} --format html")
     ended = changed(run, manifest={**run.manifest, "ended_by": "run budget"})
     assert any(f"xebench run --resume {run.path}: more time" in step for step in next_steps(ended))

@@ -50,10 +50,10 @@ def guide_words(pair: Mapping[Any, Any], *, with_source: bool) -> str:
 def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
     """Remarks beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
     guide = guide_words(pair, with_source=False)
-    return tuple(filter(None, [obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), _too_short(pair)]))
+    return tuple(filter(None, [obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), too_short(pair)]))
 
 
-def _too_short(pair: Mapping[Any, Any]) -> str:
+def too_short(pair: Mapping[Any, Any]) -> str:
     """That the size is too small to measure on this device, as the guide's own may be on a large one."""
     times = pair["times_empty_kernel"]
     return "" if pd.isna(times) or times >= FEW else f"only {times:.2g} empty kernels long"

@@ -7,10 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS, classes, guide_words, is_foreign, obstacle
+from xebench.report.answer_words import SIGNS, guide_words, obstacle
+from xebench.report.causes import causes
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
@@ -100,20 +101,39 @@ def visits_line(run: Run) -> str:
     return f"visits took {units.long_time(total)}: {', '.join(parts)}"
 
 
-def highlights(run: Run) -> list[str]:
-    """Highlights, a sentence each: the guide's advice that helps most here, and that hurts most, with what is measured
-    of the causes; undecided claims; the gain in all; the time of compiling kernels. For a short run the last one only.
+class Highlight(NamedTuple):
+    """What the first screen says.
+
+    Attributes:
+        sentence: in one.
+        rows: what it names, a line each.
+    """
+
+    sentence: str
+    rows: Sequence[str] = ()
+
+
+def highlights(run: Run) -> list[Highlight]:
+    """The guide's advice that helps most here, and that hurts most, with what is measured of the causes; undecided
+    claims; the gain in all; the time of compiling kernels. For a short run the last one only.
 
     What is surely gained counts, the lower end of the interval; a pattern is named once.
     """
     pairs = sorted_pairs(run)
-    told = (
-        {} if run.cases["pattern"].nunique() <= NAMED else {"Helps most": helping(pairs), "Hurts most": hurting(pairs)}
-    )
-    named = [f"{words}: {', '.join(map(_named, found[:NAMED]))}." for words, found in told.items() if found]
-    several = [causes(pairs, told["Hurts most"][:NAMED]), untold(pairs), gain(pairs)] if told else []
-    compiled = run.part("summaries", ["case_id", "pattern", "variant", "compile_ns"])
-    return [*named, *filter(None, [*several, compiling(rows(compiled))])]
+    told: list[Highlight] = []
+    if run.cases["pattern"].nunique() > NAMED:
+        hurts = hurting(pairs)[:NAMED]
+        kernels = dict(run.part("cases", ["case_id", "kernels"]).itertuples(index=False, name=None)) if hurts else {}
+        why = {pair["case_id"]: causes(pairs, pair, kernels) for pair in hurts}
+        cause = ", and why, as far as is measured" if any(why.values()) else ""
+        told += [
+            Highlight("Helps most:", [_named(pair) for pair in helping(pairs)[:NAMED]]),
+            Highlight(f"Hurts most{cause}:", [_named(pair, why[pair["case_id"]]) for pair in hurts]),
+        ]
+        told = [highlight for highlight in told if highlight.rows]
+        told += [Highlight(sentence) for sentence in (untold(pairs), gain(pairs)) if sentence]
+    compiled = compiling(rows(run.part("summaries", ["case_id", "pattern", "variant", "compile_ns"])))
+    return [*told, Highlight(compiled)] if compiled else told
 
 
 def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
@@ -124,35 +144,6 @@ def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
 def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
     """For each pattern whose advice surely hurts, the pair that loses most, the worst first."""
     return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
-
-
-#: How the twin of a variant in OpenCL C is named: its name, and this (docs/adding-a-pattern.md).
-_IN_OPENCL: Final = "_in_opencl"
-
-#: A twin in OpenCL C whose speed-up over a kernel in Python is below this has the same cause.
-_AS_SLOW: Final = 1.1
-
-
-def causes(pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]]) -> str:
-    """What the run measured of why advice hurts, in a sentence for each; "" if that is nothing.
-
-    It is the class of devices that the advice is for, how near the kernel comes to a roof, and whether the same kernel
-    in OpenCL C is as slow.
-    """
-    speedups = {
-        (pair["family_id"], pair["state"], pair["baseline"], pair["variant"]): number(pair["speedup"]) for pair in pairs
-    }
-    told = []
-    for pair in hurts:
-        variant = pair["variant"]
-        facts = [f"claimed for {classes(pair['claimed_for'])}"] if is_foreign(pair) else []
-        if reached := number(pair["roof_fraction"]):
-            facts.append(f"{units.percent(reached)} of the roof {pair['nearest_roof']}".replace(" %", f"{NBSP}%"))
-        if faster := speedups.get((pair["family_id"], pair["state"], variant, variant + _IN_OPENCL)):
-            facts.append("as slow in OpenCL C" if faster < _AS_SLOW else f"{units.ratio(faster)} in OpenCL C")
-        if facts:
-            told.append(f"{pair['pattern']} ({'; '.join(facts)})")
-    return f"Why, as far as is measured: {', '.join(told)}." if told else ""
 
 
 def next_steps(run: Run) -> list[str]:
@@ -175,11 +166,11 @@ def _by_pattern(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
     return [*first.values()]
 
 
-def _named(pair: dict[Any, Any]) -> str:
+def _named(pair: dict[Any, Any], why: str = "") -> str:
     speedup = units.ratio(pair["speedup"], pair["speedup_low"], pair["speedup_high"])
     guide = guide_words(pair, with_source=False)
     told = f"{speedup} (guide {guide})" if guide else speedup
-    return f"{pair['pattern']}/{pair['variant']}{NBSP}{told}"
+    return ": ".join(filter(None, (f"{pair['pattern']}/{pair['variant']}{NBSP}{told}", why.replace(" %", f"{NBSP}%"))))
 
 
 def answer_sentence(run: Run) -> str:
@@ -233,7 +224,7 @@ def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
     for answer in (Answer.UNDECIDED, Answer.SKIPPED):
         reasons = Counter(_why(pair) for pair in pairs if pair["answer"] == answer and text(pair["claim"]))
         if reasons:
-            named = [f"{count} {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
+            named = [f"{count} x {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
             rest = reasons.total() - sum(count for _, count in reasons.most_common(REASONS_NAMED))
             parts.append(f"{reasons.total()} {answer} ({'; '.join([*named, *([f'{rest} others'] if rest else [])])})")
     return f"Not told: {', '.join(parts)}." if parts else ""
@@ -299,7 +290,8 @@ def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mappi
         hurts: of these, the advice that hurts most, the worst first.
     """
     if hurts:
-        yield f"xebench show {hurts[0]['pattern']}: why its advice hurts: both programs side by side"
+        worst = hurts[0]
+        yield f"xebench show {worst['pattern']} {worst['variant']}: what hurts most, beside {worst['baseline']}"
     undecided = [pair for pair in pairs if pair["answer"] == Answer.UNDECIDED and text(pair["claim"])]
     open_still = list(dict.fromkeys(p["pattern"] for p in undecided if text(p["reason_code"]) in _WORTH_TIME))
     if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):

@@ -9,7 +9,7 @@ from typing import Final
 from xebench.report.answer_words import SIGNS
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
-from xebench.report.run_summary import answer_sentence, gains, headline, highlights, mean_words
+from xebench.report.run_summary import Highlight, answer_sentence, gains, headline, highlights, mean_words
 from xebench.report.table_forms import escape, table
 from xebench.tables import Run
 
@@ -46,8 +46,9 @@ COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
 
 def render(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
-    sentences = (headline(run), answer_sentence(run), *highlights(run), device_line(run))
-    lines = [line for sentence in sentences for line in (escape(sentence), "")]
+    lines = [escape(headline(run)), "", escape(answer_sentence(run)), ""]
+    for sentence, named in (*highlights(run), Highlight(device_line(run))):
+        lines += [escape(sentence), "", *(f"- {escape(each)}" for each in named), *([""] if named else [])]
     means = gains(sorted_pairs(run))
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
         lines += [f"### {escape(chapter)}", "", *_results(rows), ""]

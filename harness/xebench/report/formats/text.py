@@ -128,13 +128,23 @@ def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterato
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
-    return _wrapped((headline(run), answer_sentence(run), *highlights(run)), width)
+    yield from _wrapped((headline(run), answer_sentence(run)), width)
+    for highlight in highlights(run):
+        yield from _wrapped([highlight.sentence], width)
+        yield from _wrapped(highlight.rows, width, "  ")
 
 
-def _wrapped(sentences: Iterable[str], width: int) -> Iterator[str]:
+def _wrapped(sentences: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
     """Lines that break no word."""
     for sentence in sentences:
-        lines = textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(
+            sentence,
+            width,
+            initial_indent=indent,
+            subsequent_indent=2 * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
         yield from (line.replace(NBSP, " ") for line in lines)
 
 
