@@ -5,7 +5,7 @@ What the guide's lessons on private bins, on bins that a sub-group shares, and o
 
 import numpy as np
 
-from xebench import Problem, inout, kernel
+from xebench import Problem, device_func, inout, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, sub_group
 
@@ -17,19 +17,26 @@ def fields_of(bins):
     return 8 if bins <= 256 else 4
 
 
+@device_func
+def first_word(item, lanes):
+    """Where an item's words begin: a sub-group has a row of them, of which each lane takes every ``lanes``-th."""
+    i = item.get_local_id(0)
+    sub_group_begins = item.get_group().get_group_id(0) * item.get_local_range(0) + i // lanes * lanes
+    return sub_group_begins * BLOCK + i % lanes
+
+
 def count_privately_by(bins, lanes, dtype):
     """The kernel for sub-groups of ``lanes`` whose work-items have all bins each."""
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
     @kernel(sub_group_size=lanes)
     def count_privately(item: kapi.NdItem, words, counts):
-        size = item.get_local_range(0)
-        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
+        first = first_word(item, lanes)
         own = kapi.PrivateArray(bins, dtype)
         for b in range(bins):
             own[b] = 0
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = words[first + k * lanes]
             for field in range(fields):
                 own[(word >> (bits * field)) & mask] += 1
         for b in range(bins):
@@ -44,14 +51,13 @@ def count_together_by(bins, lanes):
 
     @kernel(sub_group_size=lanes)
     def count_together(item: kapi.NdItem, words, counts):
-        size = item.get_local_range(0)
-        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
+        first = first_word(item, lanes)
         lane = sub_group.local_id()
         own = kapi.PrivateArray(owned, np.int32)
         for b in range(owned):
             own[b] = 0
         for k in range(BLOCK):
-            own_word = words[first + k * size]
+            own_word = words[first + k * lanes]
             # each lane's word is shown to all of them, and the owner of a number's bin counts it
             for source in range(lanes):
                 word = sub_group.broadcast(own_word, source)

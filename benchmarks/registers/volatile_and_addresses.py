@@ -31,12 +31,13 @@ COUNT = """
 
 __attribute__((intel_reqd_sub_group_size(LANES)))
 __kernel void count(__global const long *words, __global int *counts) {
-    const size_t first = get_group_id(0) * get_local_size(0) * BLOCK + get_local_id(0);
+    const size_t i = get_local_id(0);
+    const size_t first = (get_group_id(0) * get_local_size(0) + i / LANES * LANES) * BLOCK + i % LANES;
     QUALIFIER uint own[BINS];
     for (int b = 0; b < BINS; ++b)
         own[b] = 0;
     for (int k = 0; k < BLOCK; ++k) {
-        long word = words[first + k * get_local_size(0)];
+        long word = words[first + k * LANES];
 #ifdef BY_ADDRESS
         long *const place = &word;
 #pragma unroll

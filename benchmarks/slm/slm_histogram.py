@@ -6,7 +6,7 @@ from xebench import Claim, Pattern, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import histograms
-from ..common.histograms import BLOCK, count_together_by, fields_of, launcher
+from ..common.histograms import BLOCK, count_together_by, fields_of, first_word, launcher
 from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
@@ -26,15 +26,14 @@ pattern = Pattern(
 )
 
 
-def count_global_by(bins):
+def count_global_by(bins, lanes):
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
-    @kernel
+    @kernel(sub_group_size=lanes)
     def count_global(item: kapi.NdItem, words, counts):
-        size = item.get_local_range(0)
-        first = item.get_group().get_group_id(0) * size * BLOCK + item.get_local_id(0)
+        first = first_word(item, lanes)
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = words[first + k * lanes]
             for field in range(fields):
                 one_bin = kapi.AtomicRef(counts, (word >> (bits * field)) & mask)
                 one_bin.fetch_add(np.int32(1))
@@ -42,24 +41,21 @@ def count_global_by(bins):
     return count_global
 
 
-def count_local_by(bins, zeros_awaited=True, atomic=True, counts_awaited=True):
+def count_local_by(bins, lanes, zeros_awaited=True, atomic=True, counts_awaited=True):
     """The kernel; without one of the three it is wrong, or may be."""
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
-    @kernel
+    @kernel(sub_group_size=lanes)
     def count_local(item: kapi.NdItem, words, counts, of_group, zeroing_items):
-        lane = item.get_local_id(0)
-        size = item.get_local_range(0)
-        first = item.get_group().get_group_id(0) * size * BLOCK + lane
-        if lane < zeroing_items:
-            b = lane
-            while b < bins:
+        i = item.get_local_id(0)
+        first = first_word(item, lanes)
+        if i < zeroing_items:
+            for b in range(i, bins, zeroing_items):
                 of_group[b] = 0
-                b += zeroing_items
         if zeros_awaited:
             kapi.group_barrier(item.get_group())
         for k in range(BLOCK):
-            word = words[first + k * size]
+            word = words[first + k * lanes]
             for field in range(fields):
                 number = (word >> (bits * field)) & mask
                 if atomic:
@@ -69,11 +65,9 @@ def count_local_by(bins, zeros_awaited=True, atomic=True, counts_awaited=True):
                     of_group[number] += np.int32(1)
         if counts_awaited:
             kapi.group_barrier(item.get_group())
-        b = lane
-        while b < bins:
+        for b in range(i, bins, item.get_local_range(0)):
             total = kapi.AtomicRef(counts, b)
             total.fetch_add(of_group[b])
-            b += size
 
     return count_local
 
@@ -95,16 +89,16 @@ def bins_of_sub_group(session, p, bins, work_group_size, sub_group_size):
 
 
 @pattern.baseline
-def global_atomics(session, p, bins, work_group_size):
+def global_atomics(session, p, bins, work_group_size, sub_group_size):
     """Every number is counted by an atomic addition in global memory."""
-    return launcher(session, p, work_group_size, count_global_by(bins))
+    return launcher(session, p, work_group_size, count_global_by(bins, sub_group_size))
 
 
 @pattern.intermediate
-def one_item_zeroes(session, p, bins, work_group_size):
+def one_item_zeroes(session, p, bins, work_group_size, sub_group_size):
     """Bins of the group in SLM, set to zero by one item while the others wait."""
     of_group = kapi.LocalAccessor(bins, np.int32)
-    return launcher(session, p, work_group_size, count_local_by(bins), of_group, 1)
+    return launcher(session, p, work_group_size, count_local_by(bins, sub_group_size), of_group, 1)
 
 
 @pattern.optimized(
@@ -114,33 +108,33 @@ def one_item_zeroes(session, p, bins, work_group_size):
         Claim("faster", against="one_item_zeroes", on=("gpu",), source="G 3045"),
     )
 )
-def local_atomics(session, p, bins, work_group_size):
+def local_atomics(session, p, bins, work_group_size, sub_group_size):
     """Bins of the group in SLM, set to zero and added to the global ones by all items together."""
     of_group = kapi.LocalAccessor(bins, np.int32)
-    return launcher(session, p, work_group_size, count_local_by(bins), of_group, work_group_size)
+    return launcher(session, p, work_group_size, count_local_by(bins, sub_group_size), of_group, work_group_size)
 
 
-def with_race(session, p, bins, work_group_size, **missing):
-    of_group = kapi.LocalAccessor(bins, np.int32)
-    return launcher(session, p, work_group_size, count_local_by(bins, **missing), of_group, work_group_size)
+def with_race(session, p, bins, work_group_size, lanes, **missing):
+    count, of_group = count_local_by(bins, lanes, **missing), kapi.LocalAccessor(bins, np.int32)
+    return launcher(session, p, work_group_size, count, of_group, work_group_size)
 
 
 @pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3047"))
-def zeros_not_awaited(session, p, bins, work_group_size):
+def zeros_not_awaited(session, p, bins, work_group_size, sub_group_size):
     """No barrier behind the zeros: one sub-group may count before another has set the bin to zero."""
-    return with_race(session, p, bins, work_group_size, zeros_awaited=False)
+    return with_race(session, p, bins, work_group_size, sub_group_size, zeros_awaited=False)
 
 
 @pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3049"))
-def updates_not_atomic(session, p, bins, work_group_size):
+def updates_not_atomic(session, p, bins, work_group_size, sub_group_size):
     """Bins are read, increased and written: of two items at one bin, one may be lost."""
-    return with_race(session, p, bins, work_group_size, atomic=False)
+    return with_race(session, p, bins, work_group_size, sub_group_size, atomic=False)
 
 
 @pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3051"))
-def counts_not_awaited(session, p, bins, work_group_size):
+def counts_not_awaited(session, p, bins, work_group_size, sub_group_size):
     """No barrier before the bins are added to the global ones: others may still count."""
-    return with_race(session, p, bins, work_group_size, counts_awaited=False)
+    return with_race(session, p, bins, work_group_size, sub_group_size, counts_awaited=False)
 
 
 in_opencl(pattern, local_atomics)
