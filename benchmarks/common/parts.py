@@ -25,9 +25,9 @@ def add_scaled(item: kapi.NdItem, a, b, total):
         total[i] = a[i] + np.float32(FACTOR) * b[i]
 
 
-def items(n):
+def items(n, size=GROUP):
     """A work-item for each of n elements, in whole work-groups."""
-    return kapi.NdRange((ceil_div(n, GROUP) * GROUP,), (GROUP,))
+    return kapi.NdRange((ceil_div(n, size) * size,), (size,))
 
 
 def slices(n, shares):
@@ -50,13 +50,14 @@ def two_arrays(rng, n):
     return Problem(a=a, b=b, total=output(n, np.float32, host=True))
 
 
-def in_parts(session, p, stream, queues, shares):
+def in_parts(session, p, stream, queues, shares, size=GROUP):
     """A sample: every device computes its part ``p.rounds`` times, then sends it to the host.
 
     Args:
         stream: a kernel of two arrays and their result.
         queues: one for each part; its arrays lie there before the clock starts.
         shares: of the elements, by queue.
+        size: of a work-group.
     """
     parts = []
     for queue, where in zip(queues, slices(p.n, shares), strict=True):
@@ -66,7 +67,7 @@ def in_parts(session, p, stream, queues, shares):
     def sample():
         for _ in range(p.rounds):
             for queue, _where, a, b, total in parts:
-                session.launch(stream, items(total.shape[0]), a, b, total, queue=queue)
+                session.launch(stream, items(total.shape[0], size), a, b, total, queue=queue)
         for queue, where, _a, _b, total in parts:
             session.copy(p.total[where], total, queue=queue)
 

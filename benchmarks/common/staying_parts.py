@@ -38,10 +38,11 @@ def two_arrays(rng, n):
     return Problem(a=a, b=b, sums=output(SUMS, np.int32, host=True))
 
 
-def in_parts(session, p, stream, queues, shares, usm="device"):
+def in_parts(session, p, stream, queues, shares, size=parts.GROUP, usm="device"):
     """A sample as that of `parts`, but results stay where they are, and their `fold`, ``p.sums``, comes to the host.
 
     Args:
+        size: of a work-group.
         usm: the kind of memory that inputs lie in.
     """
     placed = []
@@ -53,7 +54,7 @@ def in_parts(session, p, stream, queues, shares, usm="device"):
     def sample():
         for _ in range(p.rounds):
             for queue, _first, a, b, total in placed:
-                session.launch(stream, parts.items(total.shape[0]), a, b, total, queue=queue)
+                session.launch(stream, parts.items(total.shape[0], size), a, b, total, queue=queue)
         fold_all()
 
     return sample

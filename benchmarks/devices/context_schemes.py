@@ -36,7 +36,7 @@ def expected(p):
 
 def triad_on(session, p, queues, usm="device"):
     """A sample: each queue has as many elements, and results stay on the devices."""
-    return staying_parts.in_parts(session, p, parts.add_scaled, queues, [1] * len(queues), usm)
+    return staying_parts.in_parts(session, p, parts.add_scaled, queues, [1] * len(queues), usm=usm)
 
 
 @pattern.naive

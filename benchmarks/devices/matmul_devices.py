@@ -1,15 +1,10 @@
-"""Multiply matrices by the library on several devices: cut one factor, and copy the other to all of them.
+"""Multiply matrices by oneMKL on several devices: cut one factor, and copy the other to all of them."""
 
-The guide's library returns at once, and one thread calls it for both devices. dpnp 0.15 waits for each product, so
-each device has a host thread that calls it.
-"""
-
-from concurrent.futures import ThreadPoolExecutor
-
-import dpnp
+import dpctl.tensor as dpt
 import numpy as np
 
 from xebench import Claim, Figure, Pattern, Problem, output
+from xebench.dpex import onemkl
 
 from ..common import parts, square_matmul, staying_parts
 
@@ -52,24 +47,17 @@ def product_on(session, p, queues):
         a, b = parts.upload(session, queue, p.host.a[where], p.host.b)
         rows.append((queue, where, a, b, session.alloc(a.shape, a.dtype, queue=queue)))
     session.wait()
-    threads = ThreadPoolExecutor(len(rows))
-
-    def multiply(part):
-        queue, _where, a, b, c = part
-        session.call(dpnp.matmul, a, b, out=c, queue=queue)
-
-    for part in rows:
-        multiply(part)  # the first call of a library's function must not be made by several threads
 
     def to_host():
         for queue, where, _a, _b, c in rows:
             session.copy(p.c[where], c, queue=queue)
 
-    results = [(queue, where.start * p.n, dpnp.asarray(c).reshape(-1)) for queue, where, _a, _b, c in rows]
+    results = [(queue, where.start * p.n, dpt.reshape(c, (-1,), copy=False)) for queue, where, _a, _b, c in rows]
     finish = to_host if p.data == "copied" else staying_parts.folder(session, p, results)
 
     def sample():
-        list(threads.map(multiply, rows))
+        for queue, _where, a, b, c in rows:
+            session.call(onemkl.gemm, a, b, c, queue=queue)  # returns at once
         finish()
 
     return sample

@@ -2,7 +2,8 @@
 
 from xebench import Claim, Pattern
 
-from ..common import parts, staying_parts
+from ..common import parts
+from ..common.sum_in_parts import added, expected, two_arrays
 
 pattern = Pattern(
     name="vector_add_devices",
@@ -15,34 +16,21 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
         "guide": {"n": 1 << 27, "rounds": 16},
     },
-    own_sizes="an eighth of the guide's three arrays of 4 GiB, in work-groups of 256 where it has 1024",
+    own_sizes="an eighth of the guide's three arrays of 4 GiB, which the host needs, too",
     # the whole program with the way of the result to the host, or the additions alone
-    axes={"devices": (2,), "data": ("copied", "stays")},
+    axes={"devices": (2,), "data": ("copied", "stays"), "work_group_size": (1024,)},
     metric="wall",  # devices have clocks of their own: only the host sees when all are over
 )
 
-
-@pattern.problem
-def two_arrays(rng, n, data):
-    return program(data).two_arrays(rng, n)
-
-
-@pattern.reference
-def expected(p):
-    total = p.a + p.b
-    return {"total": total} if p.data == "copied" else {"sums": staying_parts.folded(total)}
-
-
-def program(data):
-    """The module with the problem and the sample."""
-    return {"copied": parts, "stays": staying_parts}[data]
+pattern.problem(two_arrays)
+pattern.reference(expected)
 
 
 @pattern.naive
-def one_device(session, p, devices, data):
+def one_device(session, p, devices, work_group_size):
     """The first of the devices does everything; the others idle."""
     first, *_ = session.queues_on(devices)
-    return program(data).in_parts(session, p, parts.add_elements, [first], [1])
+    return added(session, p, [first], [1], work_group_size)
 
 
 # The guide speaks of the kernels; copies of the result take one device as long as all.
@@ -52,16 +40,15 @@ def one_device(session, p, devices, data):
         Claim("faster", where={"data": "copied"}, on=("gpu",), strength="implied", source="G 16936 to 17000"),
     )
 )
-def equal_parts(session, p, devices, data):
+def equal_parts(session, p, devices, work_group_size):
     """As many elements for each device."""
-    queues = session.queues_on(devices)
-    return program(data).in_parts(session, p, parts.add_elements, queues, [1] * devices)
+    return added(session, p, session.queues_on(devices), [1] * devices, work_group_size)
 
 
 # Look for a difference from equal parts: it shows devices that are not equally fast.
 @pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 8101"))
-def parts_by_speed(session, p, devices, data):
+def parts_by_speed(session, p, devices, work_group_size):
     """As many elements for each device as it has computed in the same time, alone, before the clock started."""
     queues = session.queues_on(devices)
     shares = parts.speeds(session, p, parts.add_elements, queues)
-    return program(data).in_parts(session, p, parts.add_elements, queues, shares)
+    return added(session, p, queues, shares, work_group_size)

@@ -1,14 +1,12 @@
 """Call a library for independent products without waiting in between.
 
-The guide has a host thread for each call, or calls that do not wait. What waits here is up to dpnp: 0.15 itself waits
-for every product; 0.20 returns at once.
+The guide has a host thread for each call, or calls that do not wait. oneMKL's GEMM returns at once, as the latter.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 
-import dpnp
-
 from xebench import Claim, Pattern
+from xebench.dpex import onemkl
 
 from ..common import matrix_products
 
@@ -41,7 +39,7 @@ def wait_after_each(session, p):
 
     def timed():
         for a, b, c in products:
-            session.call(dpnp.matmul, a, b, out=c)
+            session.call(onemkl.gemm, a, b, c)
             session.wait()
 
     return timed
@@ -54,7 +52,7 @@ def wait_once(session, p):
 
     def timed():
         for a, b, c in products:
-            session.call(dpnp.matmul, a, b, out=c)
+            session.call(onemkl.gemm, a, b, c)
 
     return timed
 
@@ -71,7 +69,7 @@ def queue_for_each(session, p):
 
     def timed():
         for queue, a, b, c in products:
-            session.call(dpnp.matmul, a, b, out=c, queue=queue)
+            session.call(onemkl.gemm, a, b, c, queue=queue)
 
     return timed
 
@@ -89,7 +87,7 @@ def thread_for_each(session, p):
 
     def multiply(product):
         queue, a, b, c = product
-        session.call(dpnp.matmul, a, b, out=c, queue=queue)
+        session.call(onemkl.gemm, a, b, c, queue=queue)
 
     multiply(products[0])  # the first call of a library's function must not be made by several threads
 

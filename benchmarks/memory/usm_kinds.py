@@ -25,7 +25,8 @@ pattern = Pattern(
 
 FACTOR = 3
 PAGE = 1024  # elements of a page of 4 KiB
-# seconds a step, on a GPU that the guide does not name (G 14440 to 14447); omp_target_memcpy is "copied once" here
+# seconds a step, on a GPU that the guide does not name (G 14440 to 14447); that with omp_target_memcpy, 0.011072, is
+# the program of `copied_once` as well
 COPIED_EACH_STEP, COPIED_ONCE, DEVICE, HOST, SHARED = 0.183604, 0.012757, 0.002499, 0.074412, 0.012491
 
 

@@ -2,7 +2,8 @@
 
 from xebench import Claim, Pattern
 
-from ..common import parts, staying_parts
+from ..common import parts
+from ..common.sum_in_parts import added, expected, two_arrays
 
 pattern = Pattern(
     name="heterogeneous_split",
@@ -21,20 +22,8 @@ pattern = Pattern(
 )
 
 
-@pattern.problem
-def two_arrays(rng, n, data):
-    return program(data).two_arrays(rng, n)
-
-
-@pattern.reference
-def expected(p):
-    total = p.a + p.b
-    return {"total": total} if p.data == "copied" else {"sums": staying_parts.folded(total)}
-
-
-def program(data):
-    """The module with the problem and the sample."""
-    return {"copied": parts, "stays": staying_parts}[data]
+pattern.problem(two_arrays)
+pattern.reference(expected)
 
 
 def cpu_and_device(session):
@@ -43,22 +32,22 @@ def cpu_and_device(session):
 
 
 @pattern.naive
-def device_alone(session, p, data):
+def device_alone(session, p):
     """All on the device."""
-    return program(data).in_parts(session, p, parts.add_elements, [session.queue], [1])
+    return added(session, p, [session.queue], [1])
 
 
 @pattern.baseline
-def cpu_alone(session, p, data):
+def cpu_alone(session, p):
     """All on the CPU, as a device."""
-    return program(data).in_parts(session, p, parts.add_elements, session.queues_on(1, kind="cpu"), [1])
+    return added(session, p, session.queues_on(1, kind="cpu"), [1])
 
 
 # "Almost twice as fast" is of two devices that the guide does not name; beside a large GPU a CPU's half takes longer.
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 8101"))
-def halves(session, p, data):
+def halves(session, p):
     """Half of the elements each."""
-    return program(data).in_parts(session, p, parts.add_elements, cpu_and_device(session), [1, 1])
+    return added(session, p, cpu_and_device(session), [1, 1])
 
 
 @pattern.optimized(
@@ -68,8 +57,8 @@ def halves(session, p, data):
         Claim("faster", against="halves", where={"data": "stays"}, on=("gpu",), strength="implied", source="G 8101"),
     )
 )
-def by_speed(session, p, data):
+def by_speed(session, p):
     """Shares by the speed of each, measured before the clock starts."""
     queues = cpu_and_device(session)
     shares = parts.speeds(session, p, parts.add_elements, queues)
-    return program(data).in_parts(session, p, parts.add_elements, queues, shares)
+    return added(session, p, queues, shares)
