@@ -48,6 +48,9 @@ def test_rows_of_a_product_may_lie_further_apart(session: Any) -> None:
     session.call(onemkl.gemm, *factors, product)
     session.wait()
     assert on_host(session, product).tolist() == (a[:, :9] @ b[:, :7]).tolist()
+    session.call(onemkl.gemm, *factors, product, alpha=-3, beta=2)
+    session.wait()
+    assert on_host(session, product).tolist() == (-a[:, :9] @ b[:, :7]).tolist()
 
 
 def test_numbers_are_those_of_the_generator(session: Any) -> None:

@@ -47,8 +47,6 @@ class _Value(ctypes.Structure):
     _fields_ = [("value", ctypes.c_float), ("pointer", ctypes.c_void_p)]
 
 
-_AS_IS: Final = _Value(1.0, None)
-_NOTHING: Final = _Value(0.0, None)
 #: An empty ``std::vector``.
 _NO_EVENTS: Final = (ctypes.c_void_p * 3)()
 
@@ -68,8 +66,10 @@ def axpy(alpha: float, x: Any, y: Any) -> None:
     _submit(_AXPY, y.sycl_queue, ctypes.c_int64(x.size), _Value(alpha, None), *pointers)
 
 
-def gemm(a: Any, b: Any, c: Any) -> None:
-    """Multiply a (m x k) by b (k x n) into c (m x n), of float32 on one queue; rows may lie further apart than long.
+def gemm(a: Any, b: Any, c: Any, alpha: float = 1, beta: float = 0) -> None:
+    """Set c (m x n) to ``alpha`` times the product of a (m x k) and b (k x n), plus ``beta`` times c itself.
+
+    All are of float32 on one queue; rows may lie further apart than long.
 
     Raises:
         ValueError: shapes do not fit, or elements of a row are not side by side.
@@ -83,7 +83,7 @@ def gemm(a: Any, b: Any, c: Any) -> None:
     sizes = [ctypes.c_int64(size) for size in (m, n, k)]
     of_a, of_b, of_c = ((ctypes.c_void_p(each._pointer), ctypes.c_int64(each.strides[0])) for each in (a, b, c))
     transposed = [ctypes.c_int(_NOT_TRANSPOSED)] * 2
-    _submit(_GEMM, c.sycl_queue, *transposed, *sizes, _AS_IS, *of_a, *of_b, _NOTHING, *of_c)
+    _submit(_GEMM, c.sycl_queue, *transposed, *sizes, _Value(alpha, None), *of_a, *of_b, _Value(beta, None), *of_c)
 
 
 def uniform(seed: int, y: Any) -> None:
