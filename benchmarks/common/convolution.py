@@ -11,8 +11,7 @@ HALO = M // 2  # elements that an element's sum needs on each side of it
 
 @device_func
 def term(signal, weights, i, k):
-    # Python counts negative indices from an array's end; these are none, and unsigned ones cost no check for it.
-    return np.int32(signal[np.uint64(i - HALO + k)] * weights[k])
+    return np.int32(signal[i - HALO + k] * weights[k])
 
 
 @kernel

@@ -28,7 +28,7 @@ WORDS = 64  # of SLM for each work-item, as in the guide, whatever the stride: s
 @kernel
 def add_steps(item: kapi.NdItem, y, slm, stride, steps):
     i = np.uint32(item.get_global_id(0))
-    place = np.uint32(item.get_local_id(0) * stride)  # unsigned, so that nothing asks whether it is negative
+    place = item.get_local_id(0) * stride
     slm[place] = np.uint32(0)
     kapi.group_barrier(item.get_group())
     for step in range(steps):

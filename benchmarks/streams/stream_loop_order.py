@@ -41,8 +41,8 @@ THREE_DIMENSIONS, ONE_DIMENSION = 1040, 1063
 
 @device_func
 def place(x, y, z, nx, ny):
-    """In memory; unsigned, since a negative index counts from the end in Python, which each access would look at."""
-    return np.uint64(x + nx * (y + ny * z))
+    """In memory."""
+    return x + nx * (y + ny * z)
 
 
 @kernel

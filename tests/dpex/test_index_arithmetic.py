@@ -111,6 +111,42 @@ def test_parts_of_an_id_are_masks_and_shifts() -> None:
     assert not re.search(r"freeze|select|\b[su](div|rem) |, -16\b", text)
 
 
+def test_what_a_branch_a_loop_or_a_group_says_of_an_index_spares_the_test_of_its_sign() -> None:
+    @kernel
+    def window(item: kapi.NdItem, x: Any, y: Any) -> None:
+        i = item.get_global_id(0)
+        first = item.get_group().get_group_id(0) * item.get_local_range(0)
+        total = np.float32(0)
+        if i < 8:
+            for k in range(8 - i, 17):
+                total += x[i - 8 + k]
+        elif first >= 8:
+            for k in range(17):
+                total += x[i - 8 + k]
+        y[i] = total
+
+    @kernel
+    def bounded(item: kapi.NdItem, x: Any, y: Any) -> None:
+        i = item.get_global_id(0)
+        total = np.float32(0)
+        for k in range(max(8 - i, 0), 17):
+            total += x[i - 8 + k]
+        y[i] = total
+
+    for run in (window, bounded):
+        text = ir_of(run, dpt.zeros(64, dtype="f4"), dpt.zeros(64, dtype="f4"))
+        assert not re.search(r"icmp slt i64 %\w+, 0$", text, re.MULTILINE)
+
+    @kernel
+    def unknown(item: kapi.NdItem, x: Any, y: Any) -> None:
+        i = item.get_global_id(0)
+        y[i] = x[i - 8]
+
+    assert re.search(
+        r"icmp (samesign )?[us][lg]t i64 %\w+, [08]$", ir_of(unknown, *[dpt.zeros(64, dtype="f4")] * 2), re.MULTILINE
+    )
+
+
 def test_an_address_is_said_to_be_within_its_array() -> None:
     @kernel
     def shift(item: kapi.NdItem, x: Any, y: Any) -> None:

@@ -78,6 +78,19 @@ def places(item: kapi.NdItem, a: Any, x: Any, places_of: Any, table: Any, out: A
     out[i, 7] = table[i % 2, 3 - i % 4] + table[-1, -1 - i % 4]
 
 
+@kernel
+def sums(item: kapi.NdItem, a: Any, b: Any, out: Any) -> None:
+    i = item.get_global_id(0)
+    out[i, 0] = 1 if a + b > 10 else 0
+    out[i, 1] = 1 if a + b > 11 else 0
+    out[i, 2] = 1 if a + b < -4097 else 0
+    out[i, 3] = 1 if a + b < -4096 else 0
+    out[i, 4] = 1 if a + b > (1 << 31) else 0
+    out[i, 5] = 1 if a + b < 1 - (1 << 32) else 0
+    out[i, 6] = 1 if a + b >= 0 else 0
+    out[i, 7] = a + b if a + b <= -1 else b - a
+
+
 class Both:
     """A kernel's module and its narrowed module, prepared for arguments of some types; the last is the output."""
 
@@ -112,6 +125,18 @@ def test_arithmetic_is_that_of_64_bits_up_to_the_bound() -> None:
     signed = Both(arithmetic, ENDS[0], ENDS[0], 3, out)
     for a, b, n in itertools.product(ENDS, ENDS, signed.numbers[::3]):
         signed.check(a, b, n, out)
+
+
+@pytest.mark.device
+def test_a_sum_that_needs_33_bits_compares_by_its_half() -> None:
+    out = dpt.zeros((8, 8), dtype="i8")
+    compiled = compile_kernel(sums, SPACE, (ENDS[0], ENDS[0], out))
+    text, _ = narrow_module(compiled.llvm_ir or "", compiled.name, compiled.signature)
+    assert len(re.findall(r"ashr i32", text)) == len(re.findall(r"%short\.\w+\.half = ", text)) > 5
+    both = Both(sums, ENDS[0], ENDS[0], out)
+    near = [np.int32(number) for number in (-4096, -2049, -2048, 4, 5, 6, 11, 12)]
+    for a, b in itertools.product((*ENDS, *near), repeat=2):
+        both.check(a, b, out)
 
 
 @pytest.mark.device
@@ -237,6 +262,26 @@ def test_a_counter_to_a_stop_that_moves_is_anything() -> None:
         *("%stop = icmp eq i64 %next, %far", "br i1 %stop, label %end, label %loop", "end:"),
     )
     assert intervals(*body).of("%k") == ALL
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "expected"),
+    [
+        (("%s = call i64 @llvm.smax.i64(i64 %less, i64 0)",), 1, 0),
+        (("%more = icmp sgt i64 %less, 0", "%s = select i1 %more, i64 %less, i64 0"), 1, 0),
+        (("%more = icmp slt i64 %less, 0", "%s = select i1 %more, i64 0, i64 %less"), 2, 0),
+        (("%s = call i64 @llvm.smin.i64(i64 %less, i64 0)",), 1, 1 - BOUND),
+        (("%s = call i64 @llvm.smax.i64(i64 %less, i64 0)",), -1, ALL[0]),
+    ],
+)
+def test_what_counts_up_from_a_difference_is_not_below_it(start: tuple[str, ...], step: int, expected: int) -> None:
+    """``n - 128 + k``, where k counts from ``128 - n`` or from more, as in a window at the start of an array."""
+    body = (
+        *("%less = sub i64 128, %n", *start, "%x = add i64 %n, -128", "br label %loop", "loop:"),
+        *("%k = phi i64 [ %s, %entry ], [ %next, %loop ]", f"%next = add nsw i64 %k, {step}", "%i = add i64 %x, %k"),
+        *("%c = icmp slt i64 %next, 257", "br i1 %c, label %loop, label %end", "end:"),
+    )
+    assert intervals(*body).of("%i")[0] == expected
 
 
 def test_elements_of_arrays_with_strides_need_all_bits() -> None:

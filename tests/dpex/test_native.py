@@ -102,6 +102,23 @@ def test_fused_operations(dtype):
     np.testing.assert_allclose(out[2], 1 / np.sqrt(x), rtol=4 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_larger_and_the_smaller_of_two(dtype):
+    kit.require(dtype)
+
+    @kernel
+    def extrema(item: kapi.NdItem, x, y, out):
+        i = item.get_global_id(0)
+        out[0, i] = native.fmax(x[i], y[i])
+        out[1, i] = native.fmin(x[i], y[i])
+
+    x, y = X.astype(dtype), Y.astype(dtype)
+    x[3], y[5], x[7], y[7] = np.nan, np.nan, -np.inf, np.nan
+    out = kit.launch(extrema, 64, 32, x, y, np.zeros((2, 64), dtype))[2]
+    np.testing.assert_array_equal(out, [np.fmax(x, y), np.fmin(x, y)])
+    assert not np.isnan(out).any()
+
+
 def test_native_functions_take_float32_only():
     @kernel
     def wrong(item: kapi.NdItem, x):

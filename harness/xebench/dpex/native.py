@@ -5,7 +5,8 @@ Called in kernels; each becomes one extended instruction of the set OpenCL.std, 
 - ``exp``, ``sin``, ``divide``, ... are ``native_*``: the hardware's instruction; accuracy and range are the device's;
 - ``half_exp``, ``half_sin``, ... are ``half_*``: at least 10 bits of accuracy; ``half_cos``, ``half_sin`` and
   ``half_tan`` want arguments within plus or minus 2**16;
-- ``fma``, ``mad`` and ``inverse_sqrt`` have the accuracy that OpenCL gives them.
+- ``fma``, ``mad`` and ``inverse_sqrt`` have the accuracy that OpenCL gives them; ``fmax`` and ``fmin`` are exact, and
+  one instruction where Python's ``max`` and ``min`` compare and select, as these give the first where there is a NaN.
 
 The first two families take float32, the last float32, and float64 where the device has it. Arguments are not
 converted: a Python float literal is float64, so write ``np.float32(2)``. A wrong type is a typing error when the kernel
@@ -32,6 +33,8 @@ __all__ = [
     "exp2",
     "exp10",
     "fma",
+    "fmax",
+    "fmin",
     "half_cos",
     "half_divide",
     "half_exp",
@@ -111,6 +114,18 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 def mad(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, fused or not, whichever is faster (``mad``). All of one type."""
     return a * b + c
+
+
+@device_function(extended("fmax", "xy", checks.FLOATS))
+def fmax(x: Any, y: Any) -> Any:
+    """The larger of two; the other where one is NaN (``fmax``). Both of one type."""
+    return np.fmax(x, y)
+
+
+@device_function(extended("fmin", "xy", checks.FLOATS))
+def fmin(x: Any, y: Any) -> Any:
+    """The smaller of two; the other where one is NaN (``fmin``). Both of one type."""
+    return np.fmin(x, y)
 
 
 @device_function(extended("rsqrt", "x", checks.FLOATS))

@@ -18,6 +18,7 @@ _BRANCH: Final = re.compile(rf"^ +br i1 (?P<condition>{NAME}), label %(?P<then>[
 _PARAMETER: Final = re.compile(rf" ({NAME})(?=, |$)")
 _TARGET: Final = re.compile(r"label %([\w.$-]+)")
 
+_ARGUMENT: Final = r"i64 (?:noundef )?(?:range\(i64 -?\d+, -?\d+\) )?"
 _BINARY: Final = "add|sub|mul|shl|and|or|xor|ashr|lshr|sdiv|srem|udiv|urem"
 #: By kind: a pattern whose groups a and b are operands of 64 bits.
 _KINDS: Final = {
@@ -25,9 +26,9 @@ _KINDS: Final = {
     "select": rf"select i1 (?P<condition>[\w%.$-]+), i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})",
     "freeze": rf"freeze i64 (?P<a>{NAME})",
     "extremum": rf"(?:tail )?call i64 @llvm\.(?P<op>smin|smax|umin|umax)\.i64"
-    rf"\(i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})\)(?: #\d+)?",
+    rf"\({_ARGUMENT}(?P<a>{_VALUE}), {_ARGUMENT}(?P<b>{_VALUE})\)(?: #\d+)?",
     "saturated": rf"(?:tail )?call i64 @llvm\.(?P<op>ssub)\.sat\.i64"
-    rf"\(i64 (?P<a>{_VALUE}), i64 (?P<b>{_VALUE})\)(?: #\d+)?",
+    rf"\({_ARGUMENT}(?P<a>{_VALUE}), {_ARGUMENT}(?P<b>{_VALUE})\)(?: #\d+)?",
     "extension": rf"(?P<op>sext|zext)(?: nneg)? i(?P<width>\d+) (?P<narrow>{NAME}) to i64",
     "truncation": rf"trunc(?: nuw| nsw)* i64 (?P<a>{NAME}) to i(?P<width>\d+)",
     "comparison": rf"icmp(?: samesign)? (?P<op>\w+) i64 (?P<a>{_VALUE}), (?P<b>{_VALUE})",

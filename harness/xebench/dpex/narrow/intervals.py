@@ -6,7 +6,9 @@ of all numbers; one that LLVM says does not (``nsw``) gets what 64 bits hold of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
@@ -48,14 +50,18 @@ class Intervals:
     Args:
         function: which.
         known: of parameters and other values that are not computed here.
+        least: values, each with one that it is not below.
 
     Attributes:
         counted: numbers that count up, each with the number at which it ends, which it does not pass.
     """
 
-    def __init__(self, function: Function, known: Mapping[str, IntegerRange]) -> None:
+    def __init__(
+        self, function: Function, known: Mapping[str, IntegerRange], least: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self._function = function
         self._known = known
+        self._least = least
         self._found: dict[str, IntegerRange] = {}
         self._within: dict[str, list[Condition]] = {}
         self.counted: set[tuple[str, str]] = set()
@@ -114,7 +120,19 @@ class Intervals:
         operands = [self._on_edge(value, conditions, 0) for value in one.operands]
         if any(part is None for part in operands):
             return None
-        return TRANSFER[one.kind](one, [part for part in operands if part is not None])
+        parts = [part for part in operands if part is not None]
+        if choose := self._extremum(one):
+            return choose(part[0] for part in parts), choose(part[1] for part in parts)
+        interval = TRANSFER[one.kind](one, parts)
+        return self._not_below(one, interval) if one.op == "add" else interval
+
+    def _extremum(self, one: LlvmInstruction) -> Callable[[Iterable[int]], int] | None:
+        """``min`` or ``max``, where that is what is selected, or computed, of signed numbers."""
+        test = self._function.values.get(one.fields.get("condition") or "")
+        op = one.op
+        if one.kind == "select" and test is not None and test.operands in (one.operands, one.operands[::-1]):
+            op = test.op if test.operands == one.operands else _SWAPPED[test.op]
+        return {"slt": min, "sle": min, "smin": min, "sgt": max, "sge": max, "smax": max}.get(op)
 
     def answer(self, one: LlvmInstruction) -> bool | None:
         """The result of a comparison, if it is the same whenever it is made."""
@@ -163,6 +181,9 @@ class Intervals:
         interval = self._at(value)
         if interval is None:
             return None
+        least = self._on_edge(self._least[value], conditions, 2) if value in self._least else None
+        if least is not None:
+            interval = meet(interval, (least[0], ALL[1]))
         one = self._function.values.get(value)
         if one is not None and depth < 2 and one.kind == "binary" and one.op == "add":
             parts = [self._on_edge(operand, conditions, depth + 1) for operand in one.operands]
@@ -174,6 +195,51 @@ class Intervals:
             if other is not None:
                 interval = meet(interval, where(interval, op, other))
         return interval
+
+    def _not_below(self, total: LlvmInstruction, interval: IntegerRange) -> IntegerRange:
+        """``less + number``, where the number counts up from a start: not below ``less + start``, term by term."""
+        for number, less in (total.operands, reversed(total.operands)):
+            phi = self._function.values.get(number)
+            if phi is None or phi.kind != "phi" or not self._binary_fits(total):
+                continue
+            starts = [value for value in phi.operands if not self._rises(value, number)]
+            for least in self._not_above(starts[0], 0) if len(starts) == 1 else ():
+                (terms, constant), (more, another) = self._terms(less, 0), self._terms(least, 0)
+                terms.update(more)
+                ends = [self.of(name)[count < 0] * count for name, count in terms.items() if count]
+                interval = meet(interval, (constant + another + sum(ends), ALL[1]))
+        return interval
+
+    def _rises(self, value: str, number: str) -> bool:
+        """Whether a value is the number and something positive."""
+        one = self._function.values.get(value)
+        if one is None or one.op != "add" or one.operands[0] != number or not is_number(one.operands[1]):
+            return False
+        return int(one.operands[1]) > 0 and self._binary_fits(one)
+
+    def _not_above(self, value: str, depth: int) -> Iterator[str]:
+        """A value, and what it is the larger of: it is not below any."""
+        yield value
+        one = self._function.values.get(value)
+        if one is None or depth > 2:
+            return
+        if self._extremum(one) is max:
+            for operand in one.operands:
+                yield from self._not_above(operand, depth + 1)
+
+    def _terms(self, value: str, depth: int) -> tuple[Counter[str], int]:
+        """A value as a sum: how often each name is in it, and a constant."""
+        if is_number(value):
+            return Counter(), int(value)
+        one = self._function.values.get(value)
+        if one is None or depth > 3 or one.op not in ("add", "sub") or not self._binary_fits(one):
+            return Counter({value: 1}), 0
+        (terms, constant), (more, another) = (self._terms(operand, depth + 1) for operand in one.operands)
+        if one.op == "add":
+            terms.update(more)
+            return terms, constant + another
+        terms.subtract(more)
+        return terms, constant - another
 
     def _before_stop(self, total: LlvmInstruction, interval: IntegerRange, conditions: list[Condition]) -> IntegerRange:
         """``number + step`` where ``number < stop - step``: it is before the stop, as in a loop over a range."""

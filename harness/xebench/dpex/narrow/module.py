@@ -7,7 +7,8 @@ from typing import Final
 
 from xebench.dpex.narrow import BOUND
 from xebench.dpex.narrow.function_text import NAME, Function, LlvmInstruction
-from xebench.dpex.narrow.interval_arithmetic import IntegerRange
+from xebench.dpex.narrow.interval_arithmetic import ALL, IntegerRange
+from xebench.dpex.narrow.intervals import Intervals
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.dpex.signature import ArrayType, LocalType, Signature
 
@@ -21,6 +22,9 @@ _OF_VECTOR: Final = re.compile(rf"extractelement <3 x i64> ({NAME}), i(?:32|64) 
 _BUILT_IN: Final = re.compile(r"@__spirv_BuiltIn(\w+)")
 #: Products of these are ids of a group's first work-item.
 _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
+_IDS: Final = ("GlobalInvocationId", "global_id")
+#: Ids and extents are below this, as SYCL's runtimes refuse more.
+_MOST_ITEMS: Final = 1 << 31
 #: Of launches that a narrowed module is for; a kernel has the first that is good enough.
 _LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
 #: What is computed or compared in 64 bits, what may be negative, and what asks whether it is.
@@ -39,6 +43,27 @@ _TYPES: Final = {
 }
 
 
+def decided_module(text: str, kernel: str, signature: Signature) -> str:
+    """The module without tests that give the same in every launch, as whether an index is negative; "" if it has none.
+
+    Args:
+        text: the optimised module, in LLVM's text.
+        kernel: its entry point.
+        signature: what it was compiled for.
+    """
+    lines = _with_names(text)
+    start, end = _place(lines, kernel)
+    function = Function(lines[start], lines[start + 1 : end])
+    queries, firsts = _queries(function)
+    intervals = Intervals(function, _known(function, queries, signature, None)[0], firsts)
+    decided = False
+    for one in function.instructions:
+        assumed = any("@llvm.assume" in use.line for use in function.uses[one.result])
+        if one.kind == "comparison" and not assumed and (answer := intervals.answer(one)) is not None:
+            one.line, decided = f"  {one.result} = icmp {'eq' if answer else 'ne'} i32 0, 0", True
+    return "\n".join([*lines[:start], function.text(), *lines[end + 1 :]]) if decided else ""
+
+
 def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, int]:
     """The module for launches within a limit, and the limit; "" where there is nothing that can be narrowed.
 
@@ -48,9 +73,7 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
         signature: what it was compiled for.
     """
     lines = _with_names(text)
-    define = re.compile(rf'define [^@]*@"?{re.escape(kernel)}"?\(')
-    start = next(number for number, line in enumerate(lines) if define.match(line))
-    end = lines.index("}", start)
+    start, end = _place(lines, kernel)
     head, body = lines[start], _with_signs(lines[start + 1 : end])
     function, limit = _best(head, body, signature)
     if " i32 %short." not in function:
@@ -60,13 +83,20 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
     return whole + "".join(f"\ndeclare i32 @llvm.{name}.i32(i32, i32)\n" for name in sorted(declared)), limit
 
 
+def _place(lines: list[str], kernel: str) -> tuple[int, int]:
+    """The first and the last line of a function."""
+    define = re.compile(rf'define [^@]*@"?{re.escape(kernel)}"?\(')
+    start = next(number for number, line in enumerate(lines) if define.match(line))
+    return start, lines.index("}", start)
+
+
 def _best(head: str, body: list[str], signature: Signature) -> tuple[str, int]:
     """The function narrowed for the first limit under which it is as good as under the last."""
     function = Function(head, body)
-    queries = _queries(function)
+    queries, firsts = _queries(function)
 
     def for_limit(limit: int) -> str:
-        return narrowed(function, *_known(function, queries, signature, limit))
+        return narrowed(function, *_known(function, queries, signature, limit), firsts)
 
     least = for_limit(_LIMITS[-1])
     for limit in _LIMITS[:-1]:
@@ -118,30 +148,35 @@ def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
     return (built_in[1], element[2]) if element and built_in else None
 
 
-def _queries(function: Function) -> list[str]:
-    """The values that are below a limit as the index space is: ids, extents, and where a group starts."""
+def _queries(function: Function) -> tuple[list[str], dict[str, str]]:
+    """The values that are below a limit as the index space is: ids, extents, and where a group starts.
+
+    And each id with the start of its group, below which it is not.
+    """
     queries = {one.result: query for one in function.instructions if (query := _query(function, one))}
-    starts = [
-        one.result
+    starts = {
+        queries[one.operands[0]][1]: one.result
         for one in function.instructions
         if one.op == "mul" and set(one.operands) <= queries.keys()
         if {queries[name][0] for name in one.operands} in _STARTS
         if len({queries[name][1] for name in one.operands}) == 1  # in the same dimension
-    ]
-    return [*queries, *starts]
+    }
+    ids = {name: dimension for name, (what, dimension) in queries.items() if what in _IDS and dimension in starts}
+    return [*queries, *starts.values()], {name: starts[dimension] for name, dimension in ids.items()}
 
 
 def _known(
-    function: Function, queries: list[str], signature: Signature, limit: int
+    function: Function, queries: list[str], signature: Signature, limit: int | None
 ) -> tuple[dict[str, IntegerRange], dict[str, str]]:
-    """Intervals of parameters and of the index space's numbers, and types of arrays' elements."""
-    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, abs(limit)))
+    """Intervals of parameters and of the index space's numbers, and types of arrays' elements; None: of any launch."""
+    below, number = (_BELOW, (min(limit, 0), abs(limit))) if limit is not None else ((0, ALL[1]), ALL)
+    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, _MOST_ITEMS - 1 if limit is None else abs(limit)))
     elements: dict[str, str] = {}
     names = iter(function.parameters)
     for argument in signature.arguments:
         if isinstance(argument, ArrayType | LocalType):
             count, _, pointer, *extents = (next(names) for _ in range(3 + argument.ndim))
-            known |= dict.fromkeys((count, *extents), _BELOW)
+            known |= dict.fromkeys((count, *extents), below)
             if argument.dtype in _TYPES and getattr(argument, "layout", "C") != "A":  # else by steps of bytes
                 elements[pointer] = _TYPES[argument.dtype]
             if isinstance(argument, LocalType):
@@ -151,7 +186,7 @@ def _known(
         else:
             name = next(names)
             if str(argument) == "int64":
-                known[name] = (min(limit, 0), abs(limit))
+                known[name] = number
             if str(argument).startswith("complex"):
                 next(names)
     return known, elements

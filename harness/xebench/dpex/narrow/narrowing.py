@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
@@ -26,17 +27,23 @@ _COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated"
 _OF_LOW_BITS: Final = ("add", "sub", "mul", "and", "or", "xor", "shl", "phi", "select", "freeze")
 
 
-def narrowed(function: Function, known: Mapping[str, IntegerRange], elements: Mapping[str, str]) -> str:
+def narrowed(
+    function: Function,
+    known: Mapping[str, IntegerRange],
+    elements: Mapping[str, str],
+    least: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The function with its index arithmetic in 32 bits.
 
     Args:
         function: which; all values have names.
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
+        least: values, each with one that it is not below.
     """
     wrapped = wrapped_indices(function)
     while True:
-        rewriting = _Rewriting(function, known, elements, wrapped)
+        rewriting = _Rewriting(function, known, elements, least, wrapped)
         bounded = [one for one in wrapped if rewriting.is_bounded(one)]
         if bounded == wrapped:
             return rewriting.text()
@@ -50,12 +57,13 @@ class _Rewriting:
         function: Function,
         known: Mapping[str, IntegerRange],
         elements: Mapping[str, str],
+        least: Mapping[str, str],
         wrapped: Sequence[Wrapped],
     ) -> None:
         self._function = function
         self._wrapped = {id(one.test) for one in wrapped}
         below = (0, BOUND - 1)  # whenever there is an access
-        self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
+        self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}}, least)
         self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
         self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
@@ -116,7 +124,7 @@ class _Rewriting:
     def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
             return int(use.fields["width"] or 64) <= 32
-        if id(use) in self._decided or id(use) in self._wrapped:
+        if id(use) in self._decided or id(use) in self._wrapped or self._is_halved(use):
             return True
         if use.kind == "gep":
             return self._addresses.index(use) == value
@@ -155,6 +163,8 @@ class _Rewriting:
         if one.result in self._whole or one.result in self._low:
             return f"  {_short(one.result)} = {self._operation(one)}"
         body = ""
+        if one.kind == "comparison" and id(one) not in self._wrapped and self._is_halved(one):
+            return self._halved(one)
         if one.kind == "comparison":
             body = self._comparison(one)
         elif one.kind == "truncation":
@@ -177,6 +187,30 @@ class _Rewriting:
         if id(one) in self._wrapped or (self._fits(left) and self._fits(right)):
             return f"icmp {one.op} i32 {self._of(left)}, {self._of(right)}"
         return ""
+
+    def _is_halved(self, one: LlvmInstruction) -> bool:
+        """Whether a comparison is that of a sum, which needs 33 bits, and a constant: half of each tells as much."""
+        if one.op not in ("sgt", "slt") or not is_number(one.operands[1]) or id(one) in self._decided:
+            return False
+        total = self._function.values.get(one.operands[0])
+        is_sum = total is not None and total.op == "add" and all(map(self._fits, total.operands))
+        return is_sum and not self._fits(one.operands[0])
+
+    def _halved(self, one: LlvmInstruction) -> str:
+        """``a + b > c``: half of the sum, rounded down where c is odd, else up, is above half of c, rounded down."""
+        values = [self._of(value) for value in self._function.values[one.operands[0]].operands]
+        above = int(one.operands[1]) - (one.op == "slt")  # not above c - 1 is below c
+        common, correct = ("and", "add") if above % 2 else ("or", "sub")
+        name, both = _short(one.result), f"i32 {values[0]}, {values[1]}"
+        return "\n".join(
+            (
+                f"  {name}.common = {common} {both}",
+                f"  {name}.other = xor {both}",
+                f"  {name}.rest = ashr i32 {name}.other, 1",
+                f"  {name}.half = {correct} i32 {name}.common, {name}.rest",
+                f"  {one.result} = icmp {'sgt' if one.op == 'sgt' else 'sle'} i32 {name}.half, {above >> 1}",
+            )
+        )
 
     def _number_after(self, one: LlvmInstruction) -> tuple[str, str] | None:
         """For ``number == stop - 1``, in a loop that counts by one up to it: the next number, and the stop."""
