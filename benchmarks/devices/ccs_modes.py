@@ -1,11 +1,15 @@
-"""Compute engines of a stack (CCS): small kernels side by side, each on a part of the stack, or one after another."""
+"""Compute engines of a stack (CCS): small kernels side by side, each on a part of the stack, or one after another.
+
+The guide's program multiplies two matrices on each engine. At its size each product fills a stack; what it says of
+small kernels is asked of products of few elements, which take as long.
+"""
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, output
 from xebench import kernel_api as kapi
 
-from ..common import parts
+from ..common import parts, square_matmul
 
 pattern = Pattern(
     name="ccs_modes",
@@ -13,65 +17,61 @@ pattern = Pattern(
     guide="Multiple Stacks / Compute Command Streamers",
     lesson="Kernels too small for a stack run side by side when the stack shows several engines, each with its part.",
     presets={
-        "smoke": {"n": (1 << 10, 1021), "work": 10},
-        "default": {"n": 1 << 13, "work": 200},
-        "guide": {"n": 1 << 15, "work": 1000},
+        "smoke": {"n": (128, 96), "k": 61},
+        # 16 work-groups, each of which fills a core: a quarter of a stack of the Max has as many
+        "default": {"n": 128, "k": 1 << 16},
+        "guide": {"n": 5280, "k": 5280},
     },
-    own_sizes="the guide's kernels are products of matrices of 5280, which fill a stack",
     metric="wall",
     requires=("intel_gpu",),
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the device is a stack, and what it is cut into are its engines
 )
 
-QUEUES = 4  # as many as a stack has engines
+PRODUCTS = 4  # as many as a stack has engines
 # Names of new drivers and old ones: without one of them a stack cannot be cut into its engines.
 SLICES = {
     "UR_L0_EXPOSE_CSLICE_IN_AFFINITY_PARTITIONING": "1",
     "SYCL_PI_LEVEL_ZERO_EXPOSE_CSLICE_IN_AFFINITY_PARTITIONING": "1",
 }
-GROUP = 256  # one work-group a kernel: a single kernel cannot fill a stack
-SMALL_KERNELS = Claim("faster", on=("gpu",), strength="implied", source="G 19394")
-
-
-@kernel
-def add_up(item: kapi.NdItem, x, totals, row, work):
-    lane = item.get_local_id(0)
-    totals[row, lane] = np.int32(0)
-    for _ in range(work):
-        for k in range(lane, x.shape[0], GROUP):
-            totals[row, lane] += x[k]
+GROUP = 32  # rows and columns of a work-group
+SMALL_KERNELS = Claim("faster", where={"n": 128}, on=("gpu",), strength="implied", source="G 19394")
+multiply = square_matmul.sum_in_register_of(np.float32)
 
 
 @pattern.problem
-def one_array(rng, n, work):
+def two_matrices(rng, n, k):
+    """Small whole numbers: every sum is exact in float32."""
+    if n % GROUP:
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {GROUP}")
+    a, b = (rng.integers(0, 10, shape, dtype=np.uint8).astype(np.float32) for shape in ((n, k), (k, n)))
     return Problem(
-        x=rng.integers(0, 3, n, dtype=np.int32),
-        totals=output((QUEUES, GROUP), np.int32, host=True),
-        operations=QUEUES * work * n,
-        operation_kind="int32",
+        a=a,
+        b=b,
+        c=output((PRODUCTS, n, n), np.float32, host=True),
+        operations=PRODUCTS * 2 * n * n * k,
+        operation_kind="fp32",
     )
 
 
 @pattern.reference
 def expected(p):
-    row = p.work * np.array([p.x[lane::GROUP].sum() for lane in range(GROUP)])
-    return {"totals": np.broadcast_to(row, (QUEUES, GROUP))}
+    return {"c": np.broadcast_to(p.a @ p.b, (PRODUCTS, p.n, p.n))}
 
 
-def small_kernels(session, p, queues):
-    """A sample: small kernels on the queues in turn; their sums come to the host."""
-    placed = []
-    for queue in queues:
-        (x,) = parts.upload(session, queue, p.host.x)
-        placed.append((queue, x, session.alloc((QUEUES, GROUP), np.int32, queue=queue)))
+def products_on(session, p, queues):
+    """A sample: the queues take the products in turn, each with matrices of its own, and send them to the host."""
+    products = []
+    for number in range(PRODUCTS):
+        queue = queues[number % len(queues)]
+        a, b = parts.upload(session, queue, p.host.a, p.host.b)
+        products.append((queue, a, b, session.alloc((p.n, p.n), np.float32, queue=queue)))
+    space = kapi.NdRange((p.n, p.n), (GROUP, GROUP))
 
     def sample():
-        for row in range(QUEUES):
-            queue, x, totals = placed[row % len(placed)]
-            session.launch(add_up, kapi.NdRange((GROUP,), (GROUP,)), x, totals, row, p.work, queue=queue)
-        for row, target in enumerate(p.totals):
-            queue, _x, totals = placed[row % len(placed)]
-            session.copy(target, totals[row], queue=queue)
+        for queue, a, b, c in products:
+            session.launch(multiply, space, a, b, c, queue=queue)
+        for target, (queue, _a, _b, c) in zip(p.c, products, strict=True):
+            session.copy(target, c, queue=queue)
 
     return sample
 
@@ -79,7 +79,7 @@ def small_kernels(session, p, queues):
 @pattern.naive(environment={"ZEX_NUMBER_OF_CCS": "0:1"})
 def one_engine(session, p):
     """The default: one engine with all of the stack, and four queues for it."""
-    return small_kernels(session, p, [session.new_queue() for _ in range(QUEUES)])
+    return products_on(session, p, [session.new_queue() for _ in range(PRODUCTS)])
 
 
 # A queue of the stack itself would be one of its first engine. Where the mode did not take, the stack cannot be cut,
@@ -87,10 +87,10 @@ def one_engine(session, p):
 @pattern.optimized(claim=SMALL_KERNELS, environment={"ZEX_NUMBER_OF_CCS": "0:2", **SLICES})
 def two_engines(session, p):
     """A queue for each half of the stack."""
-    return small_kernels(session, p, session.queues_on(2, kind="sub-devices"))
+    return products_on(session, p, session.queues_on(2, kind="sub-devices"))
 
 
 @pattern.optimized(claim=SMALL_KERNELS, environment={"ZEX_NUMBER_OF_CCS": "0:4", **SLICES})
 def four_engines(session, p):
     """A queue for each quarter of the stack."""
-    return small_kernels(session, p, session.queues_on(4, kind="sub-devices"))
+    return products_on(session, p, session.queues_on(4, kind="sub-devices"))
