@@ -74,6 +74,17 @@ def test_in_a_hundred_runs_of_equal_versions_few_report_anything() -> None:
     assert alarms <= 0.08 * 400
 
 
+def test_load_on_one_instance_hides_no_regression() -> None:
+    made = Synthetic()
+    versions(made, 1.03, seed=4)
+    source = np.random.default_rng(4)
+    for sample in made.samples:
+        if sample["instance"] == 0 and sample["case_id"].startswith("p/new:"):
+            sample["device_ns"] *= float(np.exp(source.normal(0.4, 0.5)))
+    row = compared(made.run())["p"]
+    assert row["outcome"] == "slower" and row["speedup_high"] - row["speedup_low"] < 0.04
+
+
 def test_what_the_other_pairs_know_narrows_the_interval() -> None:
     one = Interval(1.0, 1 / 1.02, 1.02, 30, 3)
     assert simultaneous(one, Prior(0.0001, 10), 20).half_width < simultaneous(one, NOTHING, 20).half_width

@@ -110,6 +110,11 @@ def moderated_speedup(speedup: Interval, prior: Prior) -> Interval:
     return replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 
+def simultaneous_confidence(count: int) -> float:
+    """The confidence of each of so many intervals that hold together in 95 % of runs (Bonferroni's inequality)."""
+    return 1 - (1 - CONFIDENCE) / max(1, count)
+
+
 def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
     """The interval of a speed-up that is one of several: all of them together hold their ratios in 95 % of runs.
 
@@ -125,13 +130,12 @@ def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
         An interval without ends where there is one instance, since how much another one would differ is not known,
         and where it would be wider than `WIDEST`.
     """
-    confidence = 1 - (1 - CONFIDENCE) / max(1, count)
     unknown = replace(speedup, low=math.nan, high=math.nan)
     if speedup.groups < 2 or not speedup.known:
         return unknown
     middle, low, high = (math.log(value) for value in (speedup.estimate, speedup.low, speedup.high))
     own = NOTHING if speedup.groups >= ENOUGH_INSTANCES else prior
-    logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), own, confidence)
+    logs = _with_prior(replace(speedup, estimate=middle, low=low, high=high), own, simultaneous_confidence(count))
     return unknown if logs.half_width > WIDEST else replace(speedup, low=math.exp(logs.low), high=math.exp(logs.high))
 
 

@@ -66,6 +66,7 @@ class MeasuredPair:
         baseline, case: rows of the table `cases`.
         state: of the caches; None when nothing was sampled.
         speedup: of the second over the first, with the interval of its own instances alone.
+        ratios: log speed-up in each block, by instance.
         prior: what the run's other pairs say of how much instances differ.
         quantum: error that the timer's quantum makes in the speed-up, as a relative size.
         same_program: whether both ask for the same of the device; None where it is not known.
@@ -75,6 +76,7 @@ class MeasuredPair:
     case: Row
     state: str | None
     speedup: intervals.Interval
+    ratios: Sequence[Floats]
     prior: Prior
     quantum: float
     same_program: bool | None
@@ -101,7 +103,8 @@ def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
     if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
         quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
     speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, prior, quantum, pair.same_program)
+    ratios = intervals.by_instance(intervals.log_ratios(shared.baseline_ns, shared.variant_ns), shared.instances)
+    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, ratios, prior, quantum, pair.same_program)
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,22 @@
 Both were sampled side by side, in the same blocks of the same process, so what drifts or disturbs hits both. Many pairs
 are looked at, and one that is slower by luck alone would fail a gate: so their intervals hold together, all in 95 % of
 runs (`xebench.tables.analysis.moderation.simultaneous`), and one must leave the band of the threshold to say anything.
+Instances that load has disturbed count less (`xebench.tables.analysis.weighting`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from xebench.tables.analysis import intervals, summaries
 from xebench.tables.analysis.compare import ComparedTables, check, judge_ratio, obstacle_between
-from xebench.tables.analysis.moderation import simultaneous
+from xebench.tables.analysis.moderation import WIDEST, simultaneous, simultaneous_confidence
 from xebench.tables.analysis.pairs import MeasuredPair, measured_pairs
 from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.weighting import weighted_interval
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
 #: Of the variant's case, what a row of `comparisons` repeats.
@@ -60,7 +63,7 @@ def _concluded(pair: MeasuredPair, threshold: float, count: int) -> tuple[interv
         obstacle = "the two versions share no block with a valid sample"
     if obstacle:
         return intervals.UNKNOWN, Outcome.NONE, obstacle
-    ratio = simultaneous(pair.speedup, pair.prior, count)
+    ratio = _together(pair, count)
     if ratio.known:
         ratio = intervals.blurred(ratio, pair.quantum)
     if pair.same_program:
@@ -74,6 +77,15 @@ def _concluded(pair: MeasuredPair, threshold: float, count: int) -> tuple[interv
     span = f"{ratio.low:.3f} to {ratio.high:.3f} at 95 % for {together}"
     words = f"{ratio.estimate:.3f}, {span}, {ratio.n} blocks of {ratio.groups} instances"
     return ratio, *judge_ratio(ratio, threshold, words)
+
+
+def _together(pair: MeasuredPair, count: int) -> intervals.Interval:
+    """The interval of one of so many ratios: weighted where there are instances enough."""
+    logs = weighted_interval(pair.ratios, simultaneous_confidence(count))
+    if not logs.known or logs.half_width > WIDEST:
+        return simultaneous(pair.speedup, pair.prior, count)
+    estimate, low, high = (math.exp(value) for value in (logs.estimate, logs.low, logs.high))
+    return replace(logs, estimate=estimate, low=low, high=high)
 
 
 class _Sides:
