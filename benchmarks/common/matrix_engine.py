@@ -101,9 +101,14 @@ def multiply_on_engine(lanes, terms=1, tall=1, wide=1, large_grf=False, emulatio
 
 
 def sub_groups(n, lanes, tall, wide, block=BLOCK):
-    """A sub-group for every ``tall`` by ``wide`` tiles; a work-group for every ``block`` rows and columns."""
+    """A sub-group for every ``tall`` by ``wide`` tiles.
+
+    Args:
+        block: rows and columns of a work-group; 0: each sub-group is one.
+    """
     columns, rows = lanes * wide, ROWS * tall
-    return kapi.NdRange((n // columns * lanes, n // rows), (block // columns * lanes, block // rows))
+    group = (block // columns * lanes, block // rows) if block else (lanes, 1)
+    return kapi.NdRange((n // columns * lanes, n // rows), group)
 
 
 def check_size(n, block=BLOCK):

@@ -84,8 +84,8 @@ def tiles(session, p, lanes, tall, wide, large_grf=False, block=engine.BLOCK):
     requires=("matrix_lanes=16",),
 )
 def one_tile(session, p):
-    """A sub-group computes one tile of 8 by 16: two tiles are loaded for each instruction of the engine."""
-    return tiles(session, p, 16, tall=1, wide=1)
+    """As in the guide, a sub-group is a work-group, and computes one tile of 8 by 16: each instruction loads two."""
+    return tiles(session, p, 16, tall=1, wide=1, block=0)
 
 
 @pattern.optimized(

@@ -18,7 +18,7 @@ pattern = Pattern(
     },
     # The guide's example: 112 threads a core, sub-groups of 8, so 7, 3, 2 and 1 work-groups that fill it by 100, 86,
     # 86 and 57 % (G 516 to 530). Other cores are filled otherwise: the naive work-group is the worst of the device.
-    axes={"sub_group_size": "device"},
+    axes={"sub_group_size": ("device", 8)},
     requires=("sub_groups",),
 )
 
@@ -76,7 +76,10 @@ def one_row(session, p, sub_group_size):
     return rows(1, session, p, sub_group_size)
 
 
-@pattern.antipattern(claim=Claim("error", kind="work-group", source="G 518"))
-def beyond_the_limit(session, p, sub_group_size):
-    """A row more than the device allows: the launch is refused."""
-    return rows(session.device.max_work_group_size // ROW + 1, session, p, sub_group_size)
+# The guide's GPU allows 512 work-items; others allow this group.
+@pattern.antipattern(
+    claim=Claim("error", kind="work-group", on=("gpu",), requires=("threads_per_core=112",), source="G 518, 531")
+)
+def five_rows(session, p, sub_group_size):
+    """Work-groups of 640, which the guide's GPU refuses."""
+    return rows(5, session, p, sub_group_size)

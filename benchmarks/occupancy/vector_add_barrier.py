@@ -11,8 +11,6 @@ pattern = Pattern(
     catalogue=("E09",),
     guide="Thread Mapping and GPU Occupancy / A Detailed Example",
     lesson="Without a barrier a work-group can start in parts, on whatever threads are free; with one it waits.",
-    # In the guide 8 work-groups of 320 stand against 24 of 224, which are twice as many work-items with three times the
-    # work. Here all launches add the same elements, and each of them fills the device several times.
     presets={
         "smoke": {"n": (1 << 16, 65521), "rounds": 2},
         # the three arrays in half of the last cache or less
@@ -22,8 +20,9 @@ pattern = Pattern(
         },
         "guide": {"n": 24 * (1 << 17), "rounds": 10_000},
     },
-    # The guide's sub-groups have 8 lanes: groups of 40 and 28 threads, on cores of 112 (--set sub_group_size=8).
-    axes={"sub_group_size": "device"},
+    own_sizes="in the guide 8 work-groups of 320 stand against 24 of 224 with three times the work; here all launches "
+    "add the same elements, and fill the device four times",
+    axes={"sub_group_size": ("device", 8)},  # the guide's is 8: groups of 40 and 28 threads, on cores of 112
     requires=("sub_groups",),
     short_launches="the arrays stay in the last cache",
 )

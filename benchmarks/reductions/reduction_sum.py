@@ -18,7 +18,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=4)}},
-        "guide": {"n": 10 << 20},
+        "guide": {"n": 10 << 20},  # of the guide's published program
     },
     axes={"work_group_size": (256,)},
     metric="wall",  # the host's part of the sum counts, or a tree's second stage has nothing to save
@@ -218,6 +218,8 @@ def atomic_per_element(session, p, work_group_size):
     return add_to_one_total(session, p, add_atomically, work_group_size)
 
 
+# The guide's program has a work-item for each compute unit here, and a vector of them in the next step. Here both steps
+# have as many, so that only the order of the elements differs.
 @pattern.intermediate(claim=Claim("faster", source="G 4383 to 4406"))
 def chunk_per_item(session, p):
     """A contiguous chunk for each work-item; one hardware thread of a compute unit has work."""

@@ -29,7 +29,7 @@ LARGE_OF_32, LARGE_OF_16 = Figure(36.1 / 32.2, **TIMES), Figure(30.3 / 27.7, **T
 def claims(against, figure=None):
     """Faster and with fewer spills; the guide's times of 16 and 32 lanes are of half and of all work: no figure."""
     return (
-        Claim("faster", against=against, on=("gpu",), figure=figure, source="G 2580 to 2583"),
+        Claim("faster", against=against, on=("gpu",), figure=figure, source="G 2580 to 2585"),
         Claim("spills", against=against, on=("gpu",), source="G 2552 to 2574"),
     )
 

@@ -89,6 +89,15 @@ def one_sub_group_large_grf(session, p):
     return launcher(session, p, 32, barrier=False, large_grf=True)
 
 
+# Barriers "may" take time, says the guide, of sub-groups that need them; without one these have no right result.
+@pattern.antipattern(
+    claim=Claim("slower", on=("gpu",), strength="ours", source="G 2777"), requires=("sub_group_size=32",)
+)
+def one_sub_group_with_barrier(session, p):
+    """The barriers that 32 lanes in step do not need: what they cost."""
+    return launcher(session, p, 32, barrier=True)
+
+
 @pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), source="G 2777"), requires=("sub_group_size=16",))
 def two_without_barrier(session, p):
     """The same in sub-groups of 16: neither waits for what the other writes."""

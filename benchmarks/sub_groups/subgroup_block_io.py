@@ -11,7 +11,10 @@ pattern = Pattern(
     catalogue=("E15",),
     guide="Sub-Groups and SIMD Vectorization / Memory Block Load and Store",
     lesson="Where a sub-group's elements lie in a row, a block message with a single address moves them all.",
-    claim=tuple(Claim(word, on=("gpu",), strength="implied", source="G 1303") for word in ("faster", "addresses")),
+    claim=(
+        Claim("faster", on=("gpu",), strength="implied", source="G 1303"),
+        Claim("addresses", on=("gpu",), strength="implied", source="G 1303, 2343"),
+    ),
     presets={
         "smoke": {"n": (1 << 20, 251 << 12)},
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},

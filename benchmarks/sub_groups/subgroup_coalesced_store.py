@@ -89,13 +89,7 @@ def interleaved_by_constant(session, p, work_group_size, interleave):
     return lambda: session.launch(store_interleaved, items, p.x, p.value)
 
 
-@pattern.optimized(
-    claim=(
-        Claim("faster", on=("gpu",), source="G 1176 to 1178"),
-        Claim("messages", on=("gpu",), strength="implied", source="G 1176 to 1178"),
-    ),
-    requires=("sub_groups",),
-)
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 1176 to 1178"), requires=("sub_groups",))
 def interleaved_by_lane(session, p, work_group_size):
     """The same with the sub-group's own size and the lanes' numbers, whatever size the compiler chose."""
     session.launch(store_by_sub_group, kapi.NdRange((p.n // PER_ITEM,), (work_group_size,)), p.x, p.value)

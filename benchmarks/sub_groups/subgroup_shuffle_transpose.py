@@ -18,13 +18,12 @@ pattern = Pattern(
         "default": {"n": {"cpu": 2048, "gpu": 10240}},
         "guide": {"n": 4096},
     },
-    # Every lane of a sub-group must be there: the work-group of 256 is a multiple of every sub-group's size.
-    axes={"sub_group_size": "device"},
+    axes={"sub_group_size": "device"},  # the guide's is 16
     requires=("sub_groups",),
 )
 
 TILE = 16  # rows and columns of the work-group that transposes an element a work-item
-GROUP = TILE * TILE
+WHOLE = 256  # rows and columns that whole blocks of every sub-group's size make up
 
 
 @kernel
@@ -51,7 +50,7 @@ def transpose_blocks_in(lanes):
     @kernel(sub_group_size=lanes, unroll="full")
     def transpose_blocks(item: kapi.NdItem, x, y):
         lane = sub_group.local_id()
-        block = item.get_group().get_group_id(0) * sub_group.num_groups() + sub_group.group_id()
+        block = item.get_group().get_group_id(0)
         blocks_in_row = x.shape[1] // lanes
         first_row = block // blocks_in_row * lanes
         first_col = block % blocks_in_row * lanes
@@ -73,8 +72,8 @@ def transpose_blocks_in(lanes):
 
 @pattern.problem
 def matrix(rng, n):
-    if n % GROUP:
-        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {GROUP}")
+    if n % WHOLE:
+        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {WHOLE}")
     return Problem(
         x=rng.integers(0, 1 << 32, (n, n), dtype=np.uint32), y=output((n, n), np.uint32), bytes_moved=8 * n * n
     )
@@ -100,9 +99,9 @@ def tile_in_slm(session, p):
 
 @pattern.optimized(claim=Claim("faster", against="tile_in_slm", on=("gpu",), source="G 1338"))
 def shuffles(session, p, sub_group_size):
-    """A sub-group reads a block by rows, transposes it by shuffles, and writes it by rows."""
+    """A sub-group, which is a work-group, reads a block by rows, transposes it by shuffles, and writes it by rows."""
     transpose_blocks = transpose_blocks_in(sub_group_size)
-    items = kapi.NdRange((p.n * p.n // sub_group_size,), (GROUP,))
+    items = kapi.NdRange((p.n * p.n // sub_group_size,), (sub_group_size,))
     return lambda: session.launch(transpose_blocks, items, p.x, p.y)
 
 

@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 25, bytes_each=8)}},
-        "guide": {"n": 32 << 20},
+        "guide": {"n": 32 << 20},  # of the guide's published program
     },
     axes={"sub_group_size": "device"},  # the guide's is 16: work-groups of 16 to 256
     requires=("sub_groups",),

@@ -17,7 +17,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=4)}},
-        "guide": {"n": 10 << 20},
+        "guide": {"n": 10 << 20},  # of the guide's published program
     },
     axes={"sub_group_size": "device"},  # the guide's is 16
     requires=("sub_groups",),

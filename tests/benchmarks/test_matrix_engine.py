@@ -66,7 +66,7 @@ def to_device() -> Callable[[Any], Any]:
 @pytest.mark.device
 @pytest.mark.parametrize("lanes", [8, 16])
 @pytest.mark.parametrize(("terms", "error"), [(1, 2.0**-8), (2, 2.0**-16), (3, 2.0**-18)])
-@pytest.mark.parametrize(("tall", "wide"), [(1, 1), (4, 2)])
+@pytest.mark.parametrize(("tall", "wide", "block"), [(1, 1, 0), (4, 2, N)])  # a work-group is a sub-group, and is all
 def test_a_product_on_the_engine_has_the_digits_of_its_terms(
     engine: Mapping[str, Any],
     to_device: Callable[[Any], Any],
@@ -75,6 +75,7 @@ def test_a_product_on_the_engine_has_the_digits_of_its_terms(
     error: float,
     tall: int,
     wide: int,
+    block: int,
 ) -> None:
     session = to_device.session  # type: ignore[attr-defined]
     rng = np.random.default_rng(1)
@@ -86,7 +87,7 @@ def test_a_product_on_the_engine_has_the_digits_of_its_terms(
     multiply = engine["multiply_on_engine"](lanes, terms, tall, wide, emulation=EMULATION)
     session.launch(split, items, to_device(a), of_a, N, 0)
     session.launch(split, items, to_device(b), of_b, N, 1)
-    session.launch(multiply, engine["sub_groups"](N, lanes, tall, wide), of_a, of_b, product, N)
+    session.launch(multiply, engine["sub_groups"](N, lanes, tall, wide, block), of_a, of_b, product, N)
     session.copy(result, product)
     session.wait()
     expected = a.astype(np.float64) @ b.astype(np.float64)

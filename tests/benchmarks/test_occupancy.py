@@ -76,7 +76,7 @@ def test_rows_of_128_with_a_barrier_fill_the_guides_core_as_it_says(variant: str
 
 def test_more_than_the_largest_work_group_is_refused_as_the_guide_says() -> None:
     with pytest.raises(UnsupportedLaunch, match="work-groups of 640"):
-        percent(shape_of("barrier_work_group", "beyond_the_limit", 8))
+        percent(shape_of("barrier_work_group", "five_rows", 8))
 
 
 @pytest.mark.parametrize(

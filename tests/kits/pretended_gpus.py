@@ -32,7 +32,7 @@ SMALL_STACKS: Final = {"HardwareInfoOverride": "2x4x8"}
 
 #: Variants that are made to be refused, and how.
 REFUSED: Final = {
-    "barrier_work_group/beyond_the_limit": "UnsupportedByDevice: ",
+    "barrier_work_group/five_rows": "UnsupportedByDevice: ",
     "slm_too_large/more_than_there_is": "unexpected KernelBuildError: ",
     "slm_too_large/items_with_too_much_each": "unexpected KernelBuildError: ",
     "random_numbers/rand_in_kernel": "unexpected KernelBuildError: ",
