@@ -71,7 +71,10 @@ def in_sub_groups_of(lanes, session, p, values, work_group_size):
     return lambda: session.launch(mix, space, p.x, p.y, p.steps)
 
 
-@pattern.naive
+# Where registers are short the compiler "can" choose fewer lanes by itself (G 1592): whether it does is our question.
+@pattern.naive(
+    claim=Claim("spills", against="lanes_32", on=("gpu",), where={"values": 64}, strength="ours", source="G 1592")
+)
 def size_by_compiler(session, p, values, work_group_size):
     """The compiler chooses."""
     return in_sub_groups_of(None, session, p, values, work_group_size)

@@ -19,8 +19,9 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
         "guide": {"n": 4096 * 4096},
     },
-    # The guide has 1024 bins and work-groups of 64. It asks to try others, and 256 bins, whose times it calls
-    # surprising (G 3055): nothing is claimed of them. Each bin has its owner among the lanes of a sub-group.
+    # The guide has 1024 bins and work-groups of 64. It asks to try others, as barriers of large ones may cost more
+    # (G 3053), and 256 bins, whose times it calls surprising (G 3055): nothing is claimed of them. Each bin has its
+    # owner among the lanes of a sub-group.
     axes={"bins": (1024, 256), "work_group_size": (64, 256, 1024), "sub_group_size": "device"},
     requires=("sub_groups",),
 )
