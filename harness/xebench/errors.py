@@ -64,7 +64,7 @@ def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
     from difflib import get_close_matches  # costs a millisecond that only a mistake needs
 
     names = sorted(set(known))
-    similar = get_close_matches(word.lower(), names)
+    similar = get_close_matches(word, names) or get_close_matches(word.lower(), names)
     if similar:
         return f"did you mean {' or '.join(similar)}?"
     return otherwise or f"known are {', '.join(names) or 'none'}"

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from xebench.errors import XebenchError, escape_controls
+from xebench.errors import XebenchError, escape_controls, suggestion
 
 #: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -82,6 +82,16 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise Terminated(128 + number)
 
 
+def _nearest_choice(error: click.UsageError) -> str:
+    """What is meant by a value that is none of an option's, where one looks like it."""
+    wrong = re.match(r"'(.*)' is not one of ", error.message)
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if not wrong or not isinstance(kind, click.Choice):
+        return ""
+    advice = suggestion(wrong[1], map(str, kind.choices), "none")
+    return "" if advice == "none" else f"; {advice}"
+
+
 def run_program(command: click.Command, name: str) -> None:
     """Run a command as a program; an error that a user can cause ends in one line and its exit status.
 
@@ -100,7 +110,8 @@ def run_program(command: click.Command, name: str) -> None:
         sys.exit(error.exit_code)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else name
-        say(f"xebench: {error.format_message().rstrip('.')}: see {where} --help")
+        told = f"{error.format_message().rstrip('.')}{_nearest_choice(error)}"
+        say(f"xebench: {told}{' See' if told.endswith('?') else ': see'} {where} --help")
         sys.exit(error.exit_code)
     except (OSError, ImportError) as error:
         if os.strerror(errno.EMFILE) in str(error):  # what loads a library has no number for it

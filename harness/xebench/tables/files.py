@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 import pandas as pd
 
-from xebench.errors import RunFolderError, describe_error, escape_controls
+from xebench.errors import RunFolderError, describe_error, escape_controls, suggestion
 from xebench.tables import schema, upgrade
 
 MANIFEST: Final = "manifest.json"
@@ -151,9 +151,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         text = read_bytes(path)
     except (FileNotFoundError, NotADirectoryError):
+        inside = folder if folder.is_dir() else folder.parent
+        known = [str(each.parent) for each in inside.glob(f"*/{MANIFEST}")]
+        advice = suggestion(str(folder), known, "check the path")
         if not folder.exists():
-            raise RunFolderError(f"there is no run folder {folder}: check the path") from None
-        raise RunFolderError(f"{folder} holds no run (no {MANIFEST} in it): check the path") from None
+            raise RunFolderError(f"there is no run folder {folder}: {advice}") from None
+        raise RunFolderError(f"{folder} holds no run (no {MANIFEST} in it): {advice}") from None
     except OSError as error:
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
     return parse_manifest(path, text)
