@@ -30,6 +30,16 @@ pattern = Pattern(
 
 
 PINNED = Claim("faster", on=("gpu",), strength="implied", source="G 19063 and 19148 to 19180")
+# Of the guide's configurations it recommends a rank for each stack, and one for a whole card if a stack's memory is too
+# small.
+RECOMMENDED = Claim(
+    "faster",
+    against="one_rank_on_the_card",
+    on=("gpu",),
+    requires=("stacks=2",),
+    strength="implied",
+    source="G 16822 to 16832",
+)
 
 
 def listed(devices):
@@ -69,7 +79,13 @@ def all_on_the_first(session, p, devices):
     return own_part(session, p, session.queues_on(devices)[0])
 
 
-@pattern.optimized(claim=PINNED)
+@pattern.baseline(ranks=1, environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"})
+def one_rank_on_the_card(session, p):
+    """One rank has the whole card, whose driver hands work-groups to the stacks (implicit scaling)."""
+    return own_part(session, p, session.queue)
+
+
+@pattern.optimized(claim=(PINNED, RECOMMENDED))
 def one_each(session, p, devices):
     """Rank 0 takes the first, rank 1 the second; with more ranks it begins anew."""
     return own_part(session, p, session.queues_on(devices)[session.comm.rank % devices])
