@@ -61,6 +61,18 @@ def test_where_there_is_no_room_one_follows_the_other(info: PatternInfo) -> None
     assert "      both()" in lines and "-     wait()" in lines
 
 
+def test_long_lines_of_code_are_broken_between_words(info: PatternInfo) -> None:
+    called = "call(" + ", ".join(f"argument_{number}" for number in range(20)) + ")"
+    Path(info.source).write_text(SOURCE.replace("wait()", called))
+    for width, mark in ((80, "-     call("), (120, "|")):
+        text = as_text(info, *info.variants, width=width)
+        assert max(map(len, text.splitlines())) <= width and mark in text
+        assert [word for word in called.split() if word not in text] == []
+    side_by_side = as_text(info, *info.variants, width=120).splitlines()
+    assert any(line.startswith("    call(argument_0,") and line.endswith(" <") for line in side_by_side)
+    assert any(line.startswith("        argument_") for line in side_by_side), "further in than its beginning"
+
+
 def test_a_variant_that_other_code_makes_is_named(info: PatternInfo) -> None:
     elsewhere = VariantInfo("looped", "optimized", (), "")
     assert f"looped is made by other code of {info.source}: read it there" in as_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,9 @@ from xebench.report.formats.text import excerpt
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.run import FOLDERS
+
+#: Columns from which two programs stand side by side even if lines must be broken for it.
+TWO_COLUMNS: Final = 120
 
 #: Its rows in Markdown and CSV are the answers.
 ROWS: Final = "answers"
@@ -119,30 +123,56 @@ def _code(source: Path, pattern: str, baseline: VariantInfo, variant: VariantInf
             return
     both = [definition for definition in sides[1] if definition in sides[0]]
     left, right = (_lines([definition for definition in side if definition not in both]) for side in sides)
-    longest = max(map(len, left), default=0) + 3 + max(map(len, right), default=0)
     names = f"{baseline.name} ({baseline.role})", f"{variant.name} ({variant.role})"
-    yield from (_in_two_columns if longest <= width else _one_below_the_other)(names, left, right)
+    longest = max(map(len, (*left, names[0])), default=0) + 3 + max(map(len, (*right, names[1])), default=0)
+    if longest <= width or width >= TWO_COLUMNS:
+        yield from _in_two_columns(names, left, right, width)
+    else:
+        yield from _one_below_the_other(names, left, right, width)
     if both:
-        yield from ("", f"both use, from {source.name} or what it imports:", "", *_lines(both))
+        yield from ("", f"both use, from {source.name} or what it imports:", "")
+        yield from itertools.chain.from_iterable(_broken(line, width) for line in _lines(both))
 
 
 def _lines(definitions: Sequence[Definition]) -> list[str]:
     return "\n\n".join(definition.text for definition in definitions).splitlines()
 
 
-def _in_two_columns(names: tuple[str, str], left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
-    width = max(map(len, (*left, names[0])))
-    yield f"{names[0]:{width}}   {names[1]}".rstrip()
+def _in_two_columns(names: tuple[str, str], left: Sequence[str], right: Sequence[str], width: int) -> Iterator[str]:
+    """Side by side; a line that is longer than its column goes on below."""
+    room = min(max(map(len, (*left, names[0]))), max((width - 3) // 2, width - 3 - max(map(len, (*right, names[1])))))
+    yield f"{names[0]:{room}}   {names[1]}".rstrip()
     for tag, one, other in aligned(left, right):
         mark = "<" if other is None else ">" if one is None else " " if tag == "same" else "|"
         texts = "" if one is None else left[one], "" if other is None else right[other]
-        yield f"{texts[0]:{width}} {mark} {texts[1]}".rstrip()
+        parts = itertools.zip_longest(_broken(texts[0], room), _broken(texts[1], width - 3 - room), fillvalue="")
+        yield from (f"{before:{room}} {mark} {after}".rstrip() for before, after in parts)
 
 
-def _one_below_the_other(names: tuple[str, str], left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
+def _one_below_the_other(
+    names: tuple[str, str], left: Sequence[str], right: Sequence[str], width: int
+) -> Iterator[str]:
     yield from (f"- {names[0]}", f"+ {names[1]}", "")
     for tag, group in groupby(aligned(left, right), key=lambda lines: lines[0]):
         lines = list(group)
-        yield from (f"{' ' if tag == 'same' else '-'} {left[one]}".rstrip() for _, one, _ in lines if one is not None)
+        yield from _marked(" " if tag == "same" else "-", [left[one] for _, one, _ in lines if one is not None], width)
         if tag != "same":
-            yield from (f"+ {right[other]}".rstrip() for *_, other in lines if other is not None)
+            yield from _marked("+", [right[other] for *_, other in lines if other is not None], width)
+
+
+def _marked(sign: str, lines: Sequence[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from (f"{sign} {part}".rstrip() for part in _broken(line, width - 2))
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """A line of code in parts that fit, further in than its beginning; no word is broken."""
+    inner = " " * (len(line) - len(line.lstrip()) + 4)
+    parts = textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=inner if len(inner) < width // 2 else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return parts if len(line) > width else [line]
