@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from xebench.patterns.conditions import fault, mark_not_asked
+from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
 from xebench.tables.analysis.claim import Claim
 
@@ -73,6 +74,20 @@ def test_every_claim_can_be_asked_of_a_gpu_that_there_is() -> None:
         if all(mark_not_asked([claim], one)[0].not_asked for one in machines)
     ]
     assert said and not unasked
+
+
+def test_every_claim_is_made_at_a_point_that_a_run_measures() -> None:
+    """By default, on a machine that it is made of: else it is never asked, unless somebody sets that axis."""
+    unmeasured = []
+    for info in discover():
+        for claim in (claim for variant in info.variants for claim in variant.claims if claim.where):
+            asked = [one for one in (MAX, ARC, IRIS) if not mark_not_asked([claim], one)[0].not_asked]
+            sizes = [[int(size) for size in one["sub_group_sizes"].split(",")] for one in asked]
+            planned = [each for preset in info.presets for each in build_plan([info], preset)]
+            points = [each.on("gpu", offered).parameters for each in planned for offered in sizes]
+            if not any(map(claim.is_said_at, points)):
+                unmeasured.append((info.name, claim.where))
+    assert not unmeasured
 
 
 def test_what_is_claimed_of_stacks_says_how_the_driver_is_to_show_them() -> None:
