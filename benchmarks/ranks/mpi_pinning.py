@@ -26,6 +26,7 @@ pattern = Pattern(
     axes={"devices": (2,)},
     ranks=2,
     metric="wall",
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the driver's default: each stack is a device
 )
 
 
