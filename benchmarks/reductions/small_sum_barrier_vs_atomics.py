@@ -26,10 +26,11 @@ pattern = Pattern(
 
 @kernel
 def add_serially(item: kapi.Item, x, total):
-    result = np.int32(0)
-    for k in range(x.shape[0]):
-        result = np.int32(result + x[k])
-    total[item.get_id(0)] = result
+    if item.get_id(0) == 0:
+        result = np.int32(0)
+        for k in range(x.shape[0]):
+            result = np.int32(result + x[k])
+        total[0] = result
 
 
 @kernel
@@ -75,8 +76,8 @@ def expected(p):
 
 @pattern.naive
 def one_work_item(session, p):
-    """A single work-item walks through the array. The guide launches one for each element, of which one works."""
-    session.launch(add_serially, kapi.Range(1), p.x, p.total)
+    """A work-item for each element, of which the first walks through the array, and the others do nothing."""
+    session.launch(add_serially, kapi.Range(p.n), p.x, p.total)
 
 
 @pattern.intermediate

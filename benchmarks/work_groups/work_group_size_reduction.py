@@ -12,14 +12,14 @@ pattern = Pattern(
     catalogue=("E44",),
     guide="Kernels / Considerations for Selecting Work-Group Size",
     lesson="Each work-group adds its sum to the total by one atomic: sixteen times as many groups are as many atomics.",
-    # In the guide the number of work-items is the data's length over the work-group's size, so that 1024 items a group
-    # leave a 64th of the parallelism of 16. Here all launches have the same work-items, and only the cut differs.
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 25, bytes_each=4)}},
         "guide": {"n": 10 << 20},  # of the guide's published program
     },
-    axes={"sub_group_size": "device"},  # the guide's is 16
+    # The guide's sub-groups are of 16, and its launches have as many work-items as the length over the work-group's
+    # size: groups of 1024 leave a 64th of those of 16. In launches that fill the device only the cut differs.
+    axes={"sub_group_size": "device", "items": ("length over size", "filling")},
     requires=("sub_groups",),
     state="cold",  # the guide flushes the caches between its runs
 )
@@ -67,24 +67,25 @@ def expected(p):
     return {"total": [p.x.sum(dtype=np.int32)]}
 
 
-def in_groups_of(size, session, p, lanes):
-    """As many work-items as fill the device, in work-groups of this size, which is a power of two."""
-    items = ceil_div(session.lanes, LARGEST) * LARGEST
+def in_groups_of(size, session, p, lanes, items):
+    """A launch in work-groups of this size, which is a power of two."""
+    filling = ceil_div(session.lanes, LARGEST) * LARGEST
+    number = filling if items == "filling" else ceil_div(p.n, size * size) * size
     scratch = kapi.LocalAccessor(size, np.int32)
     sum_of_group = sum_in(lanes)
-    return lambda: session.launch(sum_of_group, kapi.NdRange((items,), (size,)), p.x, p.total, scratch)
+    return lambda: session.launch(sum_of_group, kapi.NdRange((number,), (size,)), p.x, p.total, scratch)
 
 
 @pattern.naive
-def one_sub_group(session, p, sub_group_size):
+def one_sub_group(session, p, sub_group_size, items):
     """A work-group is one sub-group: 16 work-items in the guide."""
-    return in_groups_of(sub_group_size, session, p, sub_group_size)
+    return in_groups_of(sub_group_size, session, p, sub_group_size, items)
 
 
 @pattern.intermediate
-def two_sub_groups(session, p, sub_group_size):
+def two_sub_groups(session, p, sub_group_size, items):
     """Twice that; the guide speaks of this size, and runs the one above."""
-    return in_groups_of(2 * sub_group_size, session, p, sub_group_size)
+    return in_groups_of(2 * sub_group_size, session, p, sub_group_size, items)
 
 
 @pattern.optimized(
@@ -93,9 +94,9 @@ def two_sub_groups(session, p, sub_group_size):
         Claim("faster", against="two_sub_groups", on=("gpu",), source="G 3894, 3978"),
     )
 )
-def largest_group(session, p, sub_group_size):
+def largest_group(session, p, sub_group_size, items):
     """The largest work-group that the device allows."""
-    return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, sub_group_size)
+    return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, sub_group_size, items)
 
 
 in_opencl(pattern, largest_group)
