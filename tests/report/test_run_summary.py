@@ -102,7 +102,7 @@ def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:
                 made.case(f"v{number}", "optimized", pattern=pattern, claims=claims), noisy(time, seed=number + 1)
             )
     helps, hurts, gained = highlights(made.run())
-    names = [[each.partition(NBSP)[0] for each in told.rows] for told in (helps, hurts)]
+    names = [["".join(row).partition(NBSP)[0] for row in told.rows] for told in (helps, hurts)]
     assert (helps.sentence, names[0]) == ("Helps most:", ["b/v0", "d/v0", "a/v1"]), "a pattern once, by its best"
     assert (hurts.sentence, names[1]) == ("Hurts most:", ["c/v0"]), "what has no effect does neither"
     # a: by 2 and 4, so 2.83; b: by 10; c: by 0.5; d: by 8; e: by 1
@@ -116,7 +116,7 @@ def test_why_advice_hurts_stands_beside_it() -> None:
     for_gpus = run.pairs.assign(claimed_for="gpu")
     first, *_ = highlights(changed(run, pairs=for_gpus))
     assert first.sentence == "Hurts most, and why, as far as is measured:"
-    assert len(first.rows) == 3 and all(plain(row).endswith("x: claimed for GPUs") for row in first.rows)
+    assert len(first.rows) == 3 and all(plain(words).endswith("x: claimed for GPUs") for _, words in first.rows)
 
 
 def test_a_short_run_is_seen_at_a_glance(all_answers: Run) -> None:

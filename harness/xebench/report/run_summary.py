@@ -106,11 +106,11 @@ class Highlight(NamedTuple):
 
     Attributes:
         sentence: in one.
-        rows: what it names, a line each.
+        rows: patterns that it names, each with what follows the name.
     """
 
     sentence: str
-    rows: Sequence[str] = ()
+    rows: Sequence[tuple[str, str]] = ()
 
 
 def highlights(run: Run) -> list[Highlight]:
@@ -166,11 +166,11 @@ def _by_pattern(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
     return [*first.values()]
 
 
-def _named(pair: dict[Any, Any], why: str = "") -> str:
+def _named(pair: dict[Any, Any], why: str = "") -> tuple[str, str]:
     speedup = units.ratio(pair["speedup"], pair["speedup_low"], pair["speedup_high"])
     guide = guide_words(pair, with_source=False)
-    told = f"{speedup} (guide {guide})" if guide else speedup
-    return ": ".join(filter(None, (f"{pair['pattern']}/{pair['variant']}{NBSP}{told}", why.replace(" %", f"{NBSP}%"))))
+    told = f"/{pair['variant']}{NBSP}{speedup}" + (f" (guide {guide})" if guide else "")
+    return pair["pattern"], ": ".join(filter(None, (told, why.replace(" %", f"{NBSP}%"))))
 
 
 def answer_sentence(run: Run) -> str:

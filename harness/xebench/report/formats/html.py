@@ -48,6 +48,7 @@ def render(run: Run) -> str:
         state=state(run),
         answers=answer_sentence(run),
         highlights=highlights(run),
+        anchors=anchors,
         device=device_line(run),
         notes=notes(run),
         chapters=chapters(views),

@@ -48,7 +48,7 @@ def render(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
     lines = [escape(headline(run)), "", escape(answer_sentence(run)), ""]
     for sentence, named in (*highlights(run), Highlight(device_line(run))):
-        lines += [escape(sentence), "", *(f"- {escape(each)}" for each in named), *([""] if named else [])]
+        lines += [escape(sentence), "", *(f"- {escape(''.join(each))}" for each in named), *([""] if named else [])]
     means = gains(sorted_pairs(run))
     for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
         lines += [f"### {escape(chapter)}", "", *_results(rows), ""]

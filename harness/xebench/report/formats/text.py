@@ -131,7 +131,7 @@ def _summary(run: Run, width: int) -> Iterator[str]:
     yield from _wrapped((headline(run), answer_sentence(run)), width)
     for highlight in highlights(run):
         yield from _wrapped([highlight.sentence], width)
-        yield from _wrapped(highlight.rows, width, "  ")
+        yield from _wrapped(map("".join, highlight.rows), width, "  ")
 
 
 def _wrapped(sentences: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
