@@ -30,7 +30,7 @@ from xebench.dpex import llvm_text
 from xebench.dpex.decorators import options_of_compiler
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
 from xebench.dpex.llvm_text import launch_facts
-from xebench.dpex.narrow.module import decided_module, narrow_module
+from xebench.dpex.narrow.module import narrow_module, settled_module
 from xebench.dpex.repairs import odd_widths
 from xebench.dpex.target_base import integers  # noqa: F401  (they register themselves)
 from xebench.dpex.target_base.integers import replacements
@@ -133,8 +133,8 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     signature = getattr(self, SIGNATURE, None)  # none where numba-dpex itself compiles for a launch
     facts = launch_facts(signature) if signature else {}
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, facts, keep_debug=debug)
-    if signature and not debug and (decided := decided_module(str(module), name, signature)):
-        module = _clean(decided)
+    if signature and not debug and (settled := settled_module(str(module), name, signature)):
+        module = _clean(settled)
     spirv = to_spirv(module, fp_contract=options.fp_contract)
     narrow, limit = narrow_module(str(module), name, signature) if signature and not debug else ("", 0)
     narrow_spirv = to_spirv(_clean(narrow), fp_contract=options.fp_contract) if narrow else b""

@@ -120,10 +120,10 @@ class Intervals:
         operands = [self._on_edge(value, conditions, 0) for value in one.operands]
         if any(part is None for part in operands):
             return None
-        parts = [part for part in operands if part is not None]
+        some = [part for part in operands if part is not None]
         if choose := self._extremum(one):
-            return choose(part[0] for part in parts), choose(part[1] for part in parts)
-        interval = TRANSFER[one.kind](one, parts)
+            return choose(part[0] for part in some), choose(part[1] for part in some)
+        interval = TRANSFER[one.kind](one, some)
         return self._not_below(one, interval) if one.op == "add" else interval
 
     def _extremum(self, one: LlvmInstruction) -> Callable[[Iterable[int]], int] | None:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
+from xebench.dpex.narrow.barriers import with_local_fences
 from xebench.dpex.narrow.function_text import NAME, Function, LlvmInstruction
 from xebench.dpex.narrow.interval_arithmetic import ALL, IntegerRange
 from xebench.dpex.narrow.intervals import Intervals
@@ -43,8 +44,10 @@ _TYPES: Final = {
 }
 
 
-def decided_module(text: str, kernel: str, signature: Signature) -> str:
-    """The module without tests that give the same in every launch, as whether an index is negative; "" if it has none.
+def settled_module(text: str, kernel: str, signature: Signature) -> str:
+    """The module without what no launch needs; "" if there is nothing of it.
+
+    That are tests that give the same in every launch, as whether an index is negative, and :mod:`barriers`' fences.
 
     Args:
         text: the optimised module, in LLVM's text.
@@ -56,12 +59,12 @@ def decided_module(text: str, kernel: str, signature: Signature) -> str:
     function = Function(lines[start], lines[start + 1 : end])
     queries, firsts = _queries(function)
     intervals = Intervals(function, _known(function, queries, signature, None)[0], firsts)
-    decided = False
+    changed = with_local_fences(function)
     for one in function.instructions:
         assumed = any("@llvm.assume" in use.line for use in function.uses[one.result])
         if one.kind == "comparison" and not assumed and (answer := intervals.answer(one)) is not None:
-            one.line, decided = f"  {one.result} = icmp {'eq' if answer else 'ne'} i32 0, 0", True
-    return "\n".join([*lines[:start], function.text(), *lines[end + 1 :]]) if decided else ""
+            one.line, changed = f"  {one.result} = icmp {'eq' if answer else 'ne'} i32 0, 0", True
+    return "\n".join([*lines[:start], function.text(), *lines[end + 1 :]]) if changed else ""
 
 
 def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, int]:

@@ -29,7 +29,7 @@ from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import KernelCompileError
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.dpex.narrow.module import decided_module, narrow_module
+from xebench.dpex.narrow.module import narrow_module, settled_module
 from xebench.dpex.numba_target.atomic_refs import atomic_fence, atomic_ref, group_barrier
 from xebench.dpex.numba_target.back_end import BackEnd
 from xebench.dpex.numba_target.calls import INT32, INT64, LIBRARY, private_array
@@ -238,8 +238,8 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
             module = linked(modules, name, options, llvm_text.launch_facts(signature))
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
-        if decided := decided_module(text, name, signature):
-            text, spirv = _back_end.emit(decided, TRIPLE, unroll=False, clean=True)
+        if settled := settled_module(text, name, signature):
+            text, spirv = _back_end.emit(settled, TRIPLE, unroll=False, clean=True)
         spirv = with_loop_controls(spirv, loop_hints(text))
         narrow, limit = narrow_module(text, name, signature)
         narrow_spirv = b""
