@@ -246,6 +246,28 @@ def test_kernels_are_loaded_from_binaries_until_they_are_forgotten(
     assert len(built) == 1
 
 
+@pytest.mark.skipif(is_current(), reason="its SYCL runtime takes no kernel that OpenCL has loaded")
+def test_what_was_built_for_a_cpu_is_loaded_after_a_release_if_that_is_wanted(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.dpex import kernel_store
+
+    kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
+    built, build = [], kernel_store.build
+    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    expected = shifted(session, kernel, x, 1).tolist()
+    for loads, builds in ((False, 2), (True, 2), (False, 3)):
+        session.release()
+        if loads:
+            session.load_builds()
+        assert shifted(session, kernel, x, 1).tolist() == expected
+        assert len(built) == (builds if session.device.is_cpu else len(built))
+    session.load_builds()
+    session.forget_builds()
+    assert shifted(session, kernel, x, 1).tolist() == expected
+    assert len(built) == 4, "a variant that wants builds has them"
+
+
 def test_a_binary_that_the_driver_refuses_is_told(session: Any) -> None:
     from xebench.dpex import KernelBuildError
     from xebench.dpex.device_kernel import load

@@ -141,6 +141,8 @@ class FamilyRun:
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed, len(kept))
         with self._clock.during(VisitPart.UPLOADING):
             self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
+        if set(request.variants) <= set(request.compiled):
+            self.session.load_builds()
         plan = Plan(
             self.pattern.metric,
             request.sampling,

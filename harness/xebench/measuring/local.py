@@ -313,8 +313,9 @@ class ProblemPlace:
         return changed
 
     def renew(self, data_set: int = 0) -> None:
-        """Free everything, then allocate and build again, so that the allocator chooses another place."""
+        """Free everything, then allocate and build or load again, so that the allocator chooses another place."""
         self.end()
+        self.session.load_builds()
         self._bind(data_set)
 
     def end(self) -> None:
