@@ -18,7 +18,7 @@ pattern = Pattern(
     },
     # The guide's example: 112 threads a core, sub-groups of 8, so 7, 3, 2 and 1 work-groups that fill it by 100, 86,
     # 86 and 57 % (G 516 to 530). Other cores are filled otherwise: the naive work-group is the worst of the device.
-    axes={"sub_group_size": ("device", 8)},
+    axes={"sub_group_size": ("narrow",)},
     requires=("sub_groups",),
 )
 

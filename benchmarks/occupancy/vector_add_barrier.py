@@ -22,7 +22,7 @@ pattern = Pattern(
     },
     own_sizes="in the guide 8 work-groups of 320 stand against 24 of 224 with three times the work; here all launches "
     "add the same elements, and fill the device four times",
-    axes={"sub_group_size": ("device", 8)},  # the guide's is 8: groups of 40 and 28 threads, on cores of 112
+    axes={"sub_group_size": ("narrow",)},  # the guide's is 8: groups of 40 and 28 threads, on cores of 112
     requires=("sub_groups",),
     short_launches="the arrays stay in the last cache",
 )

@@ -9,7 +9,7 @@ from fake_device import GPU
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.system.runtime.capabilities import known_requirements, missing, usual_sub_group_size
+from xebench.system.runtime.capabilities import known_requirements, missing, narrow_sub_group_size, usual_sub_group_size
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,11 @@ def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
 @pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 16)])
 def test_the_usual_sub_group_size_is_the_guides_or_the_largest(offered: tuple[int, ...], size: int) -> None:
     assert usual_sub_group_size(offered) == size
+
+
+@pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 8), ((16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 8)])
+def test_a_narrow_sub_group_has_eight_lanes_or_the_fewest_that_there_are(offered: tuple[int, ...], size: int) -> None:
+    assert narrow_sub_group_size(offered) == size
 
 
 def test_a_matrix_engine_must_be_as_wide_as_a_kernel_needs() -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.pattern import DEVICE
+from xebench.patterns.pattern import DEVICE, DEVICE_AXES
 from xebench.patterns.problem import Room, by_class, fitted, is_fit
-from xebench.system.runtime.capabilities import LIMITED_AXES, usual_sub_group_size
+from xebench.system.runtime.capabilities import LIMITED_AXES, narrow_sub_group_size, usual_sub_group_size
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying
 from xebench.tables.analysis.points import Value
@@ -21,6 +21,11 @@ from xebench.vocabulary import find_baseline
 
 #: Of a size or an axis.
 
+#: Words on an axis of sub-group sizes, for one of those that a device offers.
+_OFFERED: Final[Mapping[Value, Callable[[Sequence[int]], int]]] = {
+    DEVICE: usual_sub_group_size,
+    "narrow": narrow_sub_group_size,
+}
 #: Of a device of which nothing is known.
 NO_ROOM: Final = Room()
 
@@ -60,7 +65,7 @@ class Family:
         return replace(
             self,
             parameters={
-                name: usual_sub_group_size(sub_group_sizes) if value == DEVICE else value
+                name: _OFFERED[value](sub_group_sizes) if name in DEVICE_AXES and value in _OFFERED else value
                 for name, value in values.items()
             },
             preset_parameters={name: value for name, (value, _) in here.items()},

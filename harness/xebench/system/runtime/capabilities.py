@@ -9,6 +9,8 @@ from xebench.system.runtime.devices import EXTENSIONS, ON_LEVEL_ZERO, DeviceInfo
 
 #: Of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16
+#: That of its example on occupancy, Xe-LP (G 516, 913).
+EXAMPLES_SUB_GROUP_SIZE: Final = 8
 
 #: Axes whose values a device limits: whole numbers, refused where it offers no such.
 LIMITED_AXES: Final = ("work_group_size", "sub_group_size")
@@ -53,6 +55,17 @@ def usual_sub_group_size(offered: Sequence[int]) -> int:
         offered: sizes that a device offers; of none the answer is 16, which it then says it lacks.
     """
     return GUIDE_SUB_GROUP_SIZE if GUIDE_SUB_GROUP_SIZE in offered else max(offered, default=GUIDE_SUB_GROUP_SIZE)
+
+
+def narrow_sub_group_size(offered: Sequence[int]) -> int:
+    """The size in the guide's example on occupancy, 8, where it is offered, else the smallest.
+
+    Args:
+        offered: sizes that a device offers; of none the answer is 8, which it then says it lacks.
+    """
+    return (
+        EXAMPLES_SUB_GROUP_SIZE if EXAMPLES_SUB_GROUP_SIZE in offered else min(offered, default=EXAMPLES_SUB_GROUP_SIZE)
+    )
 
 
 def known_requirements() -> tuple[str, ...]:
