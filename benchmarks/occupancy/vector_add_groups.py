@@ -55,7 +55,7 @@ def groups_that_fill(session, work_group_size):
 
 
 def fuller(against=""):
-    return Claim("faster", against=against, on=("gpu",), strength="implied", source="G 756 to 782")
+    return Claim("faster", against=against, on=("gpu",), strength="implied", source="G 757 to 781")
 
 
 @pattern.baseline

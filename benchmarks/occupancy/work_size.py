@@ -46,7 +46,7 @@ def one_work_group(session, p, work_group_size):
     launch_items(session, p, work_group_size, work_group_size)
 
 
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 129, 193 to 199"))
+@pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 129, 195 to 199"))
 def an_eighth(session, p, work_group_size):
     """Work-items for an eighth of the device."""
     launch_items(session, p, work_group_size, session.lanes // 8)
@@ -54,7 +54,7 @@ def an_eighth(session, p, work_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), strength="implied", source="G 129, 193 to 199"),
+        Claim("faster", on=("gpu",), strength="implied", source="G 129, 195 to 199"),
         Claim("faster", against="an_eighth", on=("gpu",), source="G 195 to 199, 18128 to 18133"),
     )
 )

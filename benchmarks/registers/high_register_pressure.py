@@ -30,7 +30,7 @@ def claims(against, figure=None):
     """Faster and with fewer spills; the guide's times of 16 and 32 lanes are of half and of all work: no figure."""
     return (
         Claim("faster", against=against, on=("gpu",), figure=figure, source="G 2580 to 2585"),
-        Claim("spills", against=against, on=("gpu",), source="G 2552 to 2574"),
+        Claim("spills", against=against, on=("gpu",), source="G 2553 to 2573"),
     )
 
 

@@ -29,7 +29,7 @@ ASKED: Final = (
     ("E26a", "volatile_and_addresses", "spills", "G 2131 to 2133"),
     ("E27", "histogram_in_registers", "spills", "G 2191 to 2197"),
     ("E28", "block_io_registers", "addresses", "G 2299 to 2343"),
-    ("E29", "high_register_pressure", "spills", "G 2552 to 2574"),
+    ("E29", "high_register_pressure", "spills", "G 2553 to 2573"),
     ("E37", "restrict_and_unroll", "late_loads", "G 3413"),
     ("E39", "atomics_dtype", "branches", "G 3592 to 3596, 3673 to 3678"),
     ("E56", "matrix_engine", "additions", "G 5370"),
