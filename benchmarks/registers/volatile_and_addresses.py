@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 15, 3 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
-        "guide": {"n": 4096 * 4096},
+        "guide": {"n": 4096 * 4096},  # of the guide's published program
     },
     axes={"sub_group_size": "device", "work_group_size": (64,)},
     requires=("sub_groups",),

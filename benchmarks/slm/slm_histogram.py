@@ -17,7 +17,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 18, 13 << 14)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
-        "guide": {"n": 4096 * 4096},
+        "guide": {"n": 4096 * 4096},  # of the guide's published program
     },
     # The guide has 1024 bins and work-groups of 64. It asks to try others, as barriers of large ones may cost more
     # (G 3053), and 256 bins, whose times it calls surprising (G 3055): nothing is claimed of them. Each bin has its
