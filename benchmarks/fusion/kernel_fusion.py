@@ -16,7 +16,7 @@ pattern = Pattern(
         "smoke": {"n": (1 << 16, 65521)},
         # the six arrays together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 22, "gpu": fit(1 << 22, bytes_each=12)}},
-        "guide": {"n": 10 << 20},
+        "guide": {"n": 10 << 20},  # of the guide's published program
     },
     axes={"work_group_size": (256,)},
     metric="wall",
