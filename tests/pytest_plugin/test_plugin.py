@@ -194,6 +194,9 @@ def test_the_clock_is_the_devices(measured: tuple[Path, str, dict[str, Any]]) ->
 def test_errors_are_one_line_and_the_users_own_stay_theirs(measured: tuple[Path, str, dict[str, Any]]) -> None:
     _, output, benchmarks = measured
     assert "FAILED test_own.py::test_nothing_submitted - Failed: the function submitted nothing that is" in output
+    assert "During handling of" not in output, "each is told once"
+    line = TESTS.splitlines().index("def test_no_claim_of_time(own_benchmark):") + 3
+    assert f"\ntest_own.py:{line}\n" in output, "and where the call is"
     assert "ZeroDivisionError" in output
     assert "FAILED test_own.py::test_no_claim_of_time - Failed: claim 'wrong'" in output
     assert not {"test_nothing_submitted", "test_own_error", "test_no_claim_of_time"} & set(benchmarks)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import pytest
@@ -63,8 +66,10 @@ def compared(
         Exception: what a function raises.
     """
     said = Claim(claim) if isinstance(claim, str) else claim
-    if not said.of_time or said.fault():
-        raise XebenchError(f"claim {claim!r}: {said.fault() or 'compare takes one of time'}: faster, slower or same")
+    if not said.of_time:
+        raise XebenchError(f"claim {said.word!r} is none of time: compare takes faster, slower or same")
+    if fault := said.fault():
+        raise XebenchError(f"claim {said.word!r}: {fault}")
     raised: list[BaseException] = []
     functions = {NAIVE: naive, OPTIMISED: _noting(optimised, raised)}
     how = settings_of(metric=Metric.DEVICE, state=State.HOT, setup=None, instances=None, **settings)
@@ -299,7 +304,7 @@ class DeviceBenchmark:
         if pair["answer"] == Answer.UNDECIDED:
             pytest.skip(line)
         if pair["answer"] != Answer.HOLDS:
-            pytest.fail(line, pytrace=False)
+            fail_at_call(line)
         return pair
 
     def _settle(self, once: Callable[[], Any]) -> None:
@@ -392,8 +397,17 @@ class DeviceBenchmark:
         from xebench.dpex.dpex_errors import DpexError
 
         if isinstance(error, XebenchError | DpexError):
-            pytest.fail(first_line(error), pytrace=False)
+            fail_at_call(first_line(error))
         raise error
+
+
+def fail_at_call(line: str) -> NoReturn:
+    """Fail the test with a line, and a second one: the file and line of the call in the user's code."""
+    ours = Path(__file__).parents[2]
+    stack = ((frame.f_code.co_filename, number) for frame, number in traceback.walk_stack(None))
+    file, number = next(call for call in stack if not Path(call[0]).is_relative_to(ours))
+    # without a context: pytest would show the cause as well, in the same words
+    raise pytest.fail.Exception(f"{line}\n{os.path.relpath(file)}:{number}", pytrace=False) from None
 
 
 def _kept(results: list[Any], result: Any) -> Any:

@@ -52,7 +52,7 @@ class _WithBenchmark:
                 own.name, own.fullname = f"{own.name} (device)", f"{own.fullname} (device)"
             made = opened(own, request.config.getoption("--xebench-device"), request.config.stash[LINES].append)
         except XebenchError as error:
-            pytest.fail(str(error), pytrace=False)
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         refuse_other_device(request, own.fullname, made.device.device_class, made.device.name)
         yield made
         borrowed.count_as_used(benchmark, own)
