@@ -17,8 +17,8 @@ pattern = Pattern(
     lesson="Whatever the shape of the launch, its fastest dimension must be the one in which elements are neighbours.",
     # The guide's point is a card of two stacks (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE), where each stack gets a half of
     # the arrays and a half of the slowest dimension, and these streams run 1.96 to 2.01 times as fast as on one stack
-    # (G 18004 to 18120). A run sees one device, so that factor is a comparison of two runs. What one device can say is
-    # asked here: the order of the loops, the shape, and whether one dimension is as good as three.
+    # (G 18004 to 18120): `explicit_subdevice_triad` compares a stack with the undivided card. What one device can say
+    # is asked here: the order of the loops, the shape, and whether one dimension is as good as three.
     presets={
         "smoke": {"short": (16, 13), "middle": 32, "long": 128},
         "default": {
