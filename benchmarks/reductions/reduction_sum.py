@@ -218,12 +218,10 @@ def atomic_per_element(session, p, work_group_size):
     return add_to_one_total(session, p, add_atomically, work_group_size)
 
 
-# The guide's program has a work-item for each compute unit here, and a vector of them in the next step. Here both steps
-# have as many, so that only the order of the elements differs.
 @pattern.intermediate(claim=Claim("faster", source="G 4383 to 4406"))
 def chunk_per_item(session, p):
-    """A contiguous chunk for each work-item; one hardware thread of a compute unit has work."""
-    items = min(p.n, session.lanes // THREADS)
+    """A contiguous chunk for each compute unit, where one work-item adds it up."""
+    items = min(p.n, session.device.max_compute_units)
     partials, host = partial_sums(session, items)
 
     def timed():
@@ -245,7 +243,7 @@ def strided(session, p, items):
 
 @pattern.intermediate(claim=Claim("faster", against="chunk_per_item", source="G 4406 to 4425"))
 def strided_few_items(session, p):
-    """As many work-items, but neighbours read neighbouring elements."""
+    """Enough work-items for one hardware thread of each compute unit, where neighbours read neighbouring elements."""
     return strided(session, p, min(p.n, session.lanes // THREADS))
 
 
