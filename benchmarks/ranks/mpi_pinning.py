@@ -6,7 +6,7 @@ can say by itself, too: it takes a device by its rank's number. Both ways are he
 
 import numpy as np
 
-from xebench import Claim, Pattern
+from xebench import Claim, Pattern, Problem, output
 from xebench import kernel_api as kapi
 
 from ..common import parts, staying_parts
@@ -23,7 +23,8 @@ pattern = Pattern(
         "guide": {"n": 1 << 27, "rounds": 16},
     },
     own_sizes="the guide names no size",
-    axes={"devices": (2,)},
+    # the kernels alone, or with the way of the result to the host
+    axes={"devices": (2,), "data": ("stays", "copied")},
     ranks=2,
     metric="wall",
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the driver's default: each stack is a device
@@ -49,18 +50,27 @@ def listed(devices):
 
 
 @pattern.problem
-def two_arrays(rng, n):
-    return staying_parts.two_arrays(rng, n)
+def two_arrays(rng, n, data):
+    problem = staying_parts.two_arrays(rng, n)
+    if data == "stays":
+        return problem
+    # a rank leaves what is another's
+    return Problem(a=problem.fields["a"], b=problem.fields["b"], total=output(n, np.float32, host=True, fill=-1))
 
 
 @pattern.reference
 def expected(p, rank=0, ranks=1):
     where = parts.slices(p.n, [1] * ranks)[rank]
-    return {"sums": staying_parts.folded(p.a[where] + np.float32(parts.FACTOR) * p.b[where])}
+    part = p.a[where] + np.float32(parts.FACTOR) * p.b[where]
+    if p.data == "stays":
+        return {"sums": staying_parts.folded(part)}
+    total = np.full(p.n, -1, np.float32)
+    total[where] = part
+    return {"total": total}
 
 
 def own_part(session, p, queue):
-    """A sample: a rank computes its part again and again on this queue, where the result stays."""
+    """A sample: a rank computes its part again and again on this queue; the result, or its fold, comes to the host."""
     where = parts.slices(p.n, [1] * session.comm.size)[session.comm.rank]
     a, b = parts.upload(session, queue, p.host.a[where], p.host.b[where])
     total, sums = session.alloc(a.shape, a.dtype, queue=queue), session.alloc(SUMS, np.int32, queue=queue)
@@ -68,6 +78,9 @@ def own_part(session, p, queue):
     def sample():
         for _ in range(p.rounds):
             session.launch(parts.add_scaled, parts.items(a.shape[0]), a, b, total, queue=queue)
+        if p.data == "copied":
+            session.copy(p.total[where], total, queue=queue)
+            return
         session.launch(fold, kapi.Range(SUMS), total, sums, 0, queue=queue)
         session.copy(p.sums, sums, queue=queue)
 

@@ -26,6 +26,7 @@ BY_SPEED = {"heterogeneous_split/by_speed"}
 OF_LIBRARIES = {
     *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
     *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
+    "update_what_changed",
 }
 LIMITS = {"dg2": (512, "8,16,32", 64), "pvc": (512, "16,32", 128), "bmg": (160, "16,32", 128)}
 
