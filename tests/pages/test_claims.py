@@ -116,7 +116,7 @@ def test_an_answer_of_another_text_of_the_pattern_is_of_an_older_program(run: Ru
         (found,) = told.found["here"]
         assert [each.older for each in found] == [older] * 2
         assert cell(found).endswith(" (older program)") is older
-        assert ("| the guide's | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 2 | 0 | 0 |" in markdown(told, [])) is older
+        assert ("| the guide's | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 2 | 0 | 0 |" in markdown(told, [])) is older
 
 
 def test_what_a_run_measured_otherwise_it_does_not_answer(run: Run) -> None:

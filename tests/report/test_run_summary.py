@@ -51,6 +51,14 @@ def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, c
     assert "min" not in headline(other)
 
 
+def test_races_that_came_out_right_are_counted_apart(all_answers: Run) -> None:
+    undecided = all_answers.pairs["answer"] == "undecided"
+    races = all_answers.pairs.assign(claim=all_answers.pairs["claim"].mask(undecided, "may be wrong"))
+    told_of_them = plain(answer_sentence(changed(all_answers, pairs=races)))
+    assert "6 claims ✓ 2 hold, ✗ 1 inverts, = 1 has no effect, 2 data races came out right;" in told_of_them
+    assert "undecided" not in told_of_them
+
+
 def test_claims_of_the_guide_and_ours_are_counted_apart(all_answers: Run) -> None:
     assert plain(answer_sentence(all_answers)) == (
         "Of the guide's 6 claims ✓ 2 hold, ✗ 1 inverts, = 1 has no effect, ? 2 are undecided; "

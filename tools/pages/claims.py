@@ -27,17 +27,18 @@ from xebench.report.table_forms import table
 from xebench.report.templates import fill
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
-from xebench.vocabulary import ANSWERED, Answer, DeviceClass
+from xebench.vocabulary import ANSWERED, MAY_BE_WRONG, Answer, DeviceClass
 
 NOT_MEASURED: Final = "not in that run"
 NOT_ASKED: Final = "not asked"
 OLDER: Final = "older program"
+RIGHT_BY_CHANCE: Final = "right by chance"
 
 #: Answers that a sentence is asked for.
 EXPLAINED: Final = (Answer.INVERTS, Answer.NO_EFFECT)
 
 _SHOWN: Final = (*ANSWERED, Answer.SKIPPED)
-_COUNTED: Final = ("asked", *_SHOWN, OLDER, NOT_ASKED, NOT_MEASURED)
+_COUNTED: Final = ("asked", *_SHOWN, RIGHT_BY_CHANCE, OLDER, NOT_ASKED, NOT_MEASURED)
 
 
 def data(name: str) -> dict[str, Any]:
@@ -129,13 +130,19 @@ def _summary(answered: Answered) -> list[str]:
     for name in answered.runs:
         for who in ("the guide's", "of stand-ins", "ours"):
             own = [n for n, said in enumerate(answered.said) if answered.owner(said) == who]
-            counts = Counter(each.answer for n in own for each in answered.found[name][n])
+            counts = Counter(_counted(answered.said[n], each) for n in own for each in answered.found[name][n])
             counts += Counter(answered.without(name, n) for n in own if not answered.found[name][n])
-            counts["asked"] = sum(counts[word] for word in _SHOWN)
+            counts["asked"] = sum(counts[word] for word in (*_SHOWN, RIGHT_BY_CHANCE))
             counts[OLDER] = sum(each.older for n in own for each in answered.found[name][n] if each.answer in _SHOWN)
             lines.append((f"`{name}`", who, *(counts[word] for word in _COUNTED)))
     headings = ("run", "claims", *_COUNTED)
     return table(headings, lines, right=range(2, len(headings)))
+
+
+def _counted(said: Said, found: Found) -> str:
+    """The answer, but for a data race that came out right, which says nothing about its claim."""
+    by_chance = said.claim.word == MAY_BE_WRONG and found.answer == Answer.UNDECIDED
+    return RIGHT_BY_CHANCE if by_chance else found.answer
 
 
 def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) -> dict[str, list[str]]:

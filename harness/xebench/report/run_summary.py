@@ -15,7 +15,7 @@ from xebench.report.causes import causes
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
-from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
+from xebench.vocabulary import MAY_BE_WRONG, RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
 
 #: Between a sign or a unit and its number, so that no line ends between them.
 NBSP: Final = "\N{NO-BREAK SPACE}"
@@ -193,14 +193,22 @@ def answers_in_words(pairs: Sequence[dict[Any, Any]]) -> str:
 
 def _of_claims(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
     for owner, words in _OWNERS.items():
-        answers = Counter(pair["answer"] for pair in pairs if claimant(pair) == owner)
-        if total := sum(answers.values()):
+        own = [pair for pair in pairs if claimant(pair) == owner]
+        answers = Counter(pair["answer"] for pair in own if not _is_race(pair))
+        if total := len(own):
             counts = ", ".join(
                 f"{SIGNS[answer]}{NBSP}{count} {_VERBS[answer][count > 1]}"
                 for answer in _VERBS
                 if (count := answers[answer])
             )
+            if races := total - answers.total():
+                counts += f", {races} data race{'' if races == 1 else 's'} came out right"
             yield f"of {words.format(total)} claim{'' if total == 1 else 's'} {counts}"
+
+
+def _is_race(pair: Mapping[Any, Any]) -> bool:
+    """True of a data race that came out right, which says nothing about its claim."""
+    return pair["answer"] == Answer.UNDECIDED and text(pair["claim"]) == MAY_BE_WRONG
 
 
 def _without_claim(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
@@ -222,7 +230,8 @@ def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
     """The claims without an answer, by their reasons, the most frequent first; "" if all have one."""
     parts = []
     for answer in (Answer.UNDECIDED, Answer.SKIPPED):
-        reasons = Counter(_why(pair) for pair in pairs if pair["answer"] == answer and text(pair["claim"]))
+        asked = [pair for pair in pairs if text(pair["claim"]) and not _is_race(pair)]
+        reasons = Counter(_why(pair) for pair in asked if pair["answer"] == answer)
         if reasons:
             named = [f"{count} x {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
             rest = reasons.total() - sum(count for _, count in reasons.most_common(REASONS_NAMED))
