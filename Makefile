@@ -53,11 +53,16 @@ study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slo
 roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
 	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
 
+# Files stay whole, since their tests share runs. One more than there are cores: tests often wait for a process. Bytecode
+# is written first, since some shells forbid Python to do so, and tests start a thousand processes.
+PYTEST = $(BIN)/python -m compileall -q harness benchmarks tests tools; \
+  $(BIN)/python -m pytest -n $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile
+
 test: install  ## the tests that need nothing beside the environment; ARGS="-m optional": those that do
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not optional" $(ARGS)
+	$(PYTEST) -m "not optional" $(ARGS)
 
 test-fast: install  ## the tests that need no device and little time: under two minutes
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not device and not slow" $(ARGS)
+	$(PYTEST) -m "not device and not slow" $(ARGS)
 
 fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --kernels-seed 7': how many, which
 	$(BIN)/python -m pytest tests/dpex/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)

@@ -11,6 +11,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,11 @@ def test_the_table_has_the_commands_that_the_pages_have() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_are_in_fences(page: str) -> None:
     assert not INDENTED.search((ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_make_runs_programs_that_there_are() -> None:
+    programs = set(re.findall(r"-m (tools\.[\w.]+)", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    assert len(programs) > 10 and all(map(find_spec, programs))
 
 
 @pytest.fixture

@@ -116,13 +116,16 @@ STALE = {
     "tests/pages/test_generated_code.py": "`docs/generated-code.md`",
 }
 
+#: Whose addition a complaint is about that names a word; all others are about the first section's pattern.
+ABOUT = {"[metric": "A metric", "[roof": "A roof", "[claim": "A word of a claim", "every_word": "A word of a claim"}
+
 
 class Stage(NamedTuple):
-    """A copy after the additions of one more section.
+    """What came of a section.
 
     Attributes:
         files: that each of its diffs touches.
-        stale: what tests complain of.
+        stale: what tests complain of once it is added.
     """
 
     files: list[set[str]]
@@ -154,16 +157,17 @@ def make_stages(empty: Path) -> dict[str, Any]:
     """The same, in an empty folder."""
     folder = copy_of(empty)
     found: dict[str, Any] = {"copy": folder}
-    before: set[str] = set()
     for section in SECTIONS:
         changes = diffs(section)
         for diff in changes:
             apply(diff, folder)
-        failed = complaints(folder)
-        stale = {STALE[test.partition("::")[0]] for test in failed - before}
         files = [set(re.findall(r"^\+\+\+ b/(.+)$", diff, re.MULTILINE)) for diff in changes]
-        found[section] = Stage(files, stale)
-        before |= failed
+        found[section] = Stage(files, set())
+        if section == SECTIONS[0]:
+            of_pattern = complaints(folder)
+    for test in of_pattern | complaints(folder):
+        about = SECTIONS[0] if test in of_pattern else next(ABOUT[word] for word in ABOUT if word in test)
+        found[about].stale.add(STALE[test.partition("::")[0]])
     return found
 
 
@@ -276,7 +280,7 @@ from xebench.system import runtime
 runtime.load()
 from xebench.measuring.roofline.bench import quick_result
 from xebench.tables import TABLES
-from xebench.vocabulary import Roof
+from xebench.tables.roofs import Roof
 from synthetic import Synthetic
 
 assert Roof.LOCAL_ATOMICS.column in TABLES["devices"]

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xebench.system.lazy import lazily
+from xebench.system import lazily
 
 if TYPE_CHECKING:
     from xebench.callables.functions import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
-    from xebench.patterns.declaring import Claim, Figure, Pattern, Problem, ceil_div, fit, inout, output
+    from xebench.patterns.pattern import Pattern
+    from xebench.patterns.problem import Problem, ceil_div, fit, inout, output
     from xebench.tables import load_run
+    from xebench.tables.analysis.claim import Claim, Figure
 
 __version__ = "0.1.0"
 __all__ = [
@@ -43,10 +45,10 @@ __getattr__ = lazily(
     {
         "xebench.callables.functions": ("compare", "measure", "open_session"),
         "xebench.dpex": ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel"),
-        "xebench.patterns.declaring": (
-            *("Claim", "Figure", "Pattern", "Problem", "ceil_div", "fit", "inout", "output"),
-        ),
+        "xebench.patterns.pattern": ("Pattern",),
+        "xebench.patterns.problem": ("Problem", "ceil_div", "fit", "inout", "output"),
         "xebench.tables": ("load_run",),
+        "xebench.tables.analysis.claim": ("Claim", "Figure"),
     },
 )
 

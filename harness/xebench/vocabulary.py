@@ -1,7 +1,7 @@
 """The words that the runner, the tables, the analysis and the reports share, each declared once.
 
-A new metric, flag or roof is one row here, and one function or probe where its numbers come from
-(docs/extending.md). Imports the standard library only.
+A new metric or flag is one row here, and one function where its numbers come from (docs/extending.md). Imports the
+standard library only.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Evidence(StrEnum):
     STATE = "the state that the sample is meant to be of"
 
 
-class _Word(StrEnum):
+class Word(StrEnum):
     """A word that has attributes: a declaration gives the word first, and ``__init__`` takes all of it."""
 
     def __new__(cls, name: str, *attributes: object) -> Self:
@@ -199,7 +199,7 @@ class _Word(StrEnum):
         return word
 
 
-class CodeClaim(_Word):
+class CodeClaim(Word):
     """What a claim says of the generated code: the variant has fewer of these.
 
     Attributes:
@@ -238,7 +238,7 @@ class CodeClaim(_Word):
     BRANCHES = ("branches", "branches", "sum", "instructions_control")
 
 
-class Metric(_Word):
+class Metric(Word):
     """Which time of a sample counts: the words of a pattern's declaration.
 
     Attributes:
@@ -279,7 +279,7 @@ def metric_named(name: str) -> Metric:
     return {str(metric): metric for metric in Metric}[name]
 
 
-class Flag(_Word):
+class Flag(Word):
     """What was noticed about a sample, as the column ``flags`` of table ``samples`` has it.
 
     Attributes:
@@ -399,130 +399,3 @@ REASON_CODES: Final = (*Reason, *REMEDIES, *(status for status in Status if stat
 def is_valid(flags: Iterable[Flag], metric: str) -> bool:
     """Whether the metric of a sample with these flags may be used."""
     return not any(flag.invalidates(metric) for flag in flags)
-
-
-class Roof(_Word):
-    """A limit of the device that cases are placed under; the value is its name in reports.
-
-    Attributes:
-        column: of table ``devices``.
-        unit: of the column.
-        meaning: for the documentation of tables.
-        bound_by: what a case under it is bound by.
-        work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
-        operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
-        reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
-        probes: of `xebench.measuring.roofline.catalogue`, the one of the roof's name unless others are given; the
-            highest counts,
-            since nothing may pass above a roof. A run asks the first alone, and quickly; `xebench roofline` asks all.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        column: str,
-        unit: str,
-        meaning: str,
-        bound_by: str = "compute",
-        work: str = "operations",
-        probes: tuple[str, ...] = (),
-        reads: float | None = None,
-    ) -> None:
-        self.column = column
-        self.unit = unit
-        self.meaning = meaning
-        self.bound_by = bound_by
-        self.work = work
-        self.operation_kind = name if work == "operations" else None
-        self.probes = probes or (name,)
-        self.reads = reads
-
-    BANDWIDTH = (
-        "bandwidth",
-        "bandwidth_roof_gbps",
-        "GB/s",
-        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'; of caches: bandwidth_levels.",
-        "memory",
-        "bytes_moved",
-        ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
-    )
-    READ = (
-        "memory read",
-        "memory_read_roof_gbps",
-        "GB/s",
-        "Memory bandwidth of reads alone, the highest measured; null after a quick look, unless it was kept.",
-        "memory",
-        "bytes_moved",
-        ("read",),
-        1.0,
-    )
-    WRITE = (
-        "memory write",
-        "memory_write_roof_gbps",
-        "GB/s",
-        "The same of writes alone.",
-        "memory",
-        "bytes_moved",
-        ("write",),
-        0.0,
-    )
-    COPY = (
-        "memory copy",
-        "memory_copy_roof_gbps",
-        "GB/s",
-        "The same of as many reads as writes.",
-        "memory",
-        "bytes_moved",
-        ("stream_copy", "stream_scale"),
-        1 / 2,
-    )
-    TRIAD = (
-        "memory triad",
-        "memory_triad_roof_gbps",
-        "GB/s",
-        "The same of two reads for each write.",
-        "memory",
-        "bytes_moved",
-        ("stream_triad", "stream_add"),
-        2 / 3,
-    )
-    FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, the highest measured.")
-    FP64 = ("fp64", "fp64_roof_gflops", "GFLOP/s", "The same for double precision; null where the device has none.")
-    INT32 = ("int32", "int32_roof_gops", "Gop/s", "32-bit integer rate, the highest measured.")
-    SLM = (
-        "SLM",
-        "slm_roof_gbps",
-        "GB/s",
-        "Bandwidth of shared local memory, the highest measured.",
-        "slm",
-        "slm_bytes",
-        ("slm_read",),
-    )
-    PEER_LINK = (
-        "device link",
-        "peer_link_roof_gbps",
-        "GB/s",
-        "The highest bandwidth of copies to another device, or between parts of one; null where there is no other.",
-        "device link",
-        "peer_bytes",
-        ("device_to_peer",),
-    )
-    HOST_LINK = (
-        "host link",
-        "host_link_roof_gbps",
-        "GB/s",
-        "Bandwidth of copies between host and device, the highest measured.",
-        "host link",
-        "host_bytes",
-        ("host_to_device", "device_to_host", "pageable_to_device", "device_to_pageable"),
-    )
-
-
-#: The roofs of memory by what is read and what is written.
-MIXES: Final = tuple(roof for roof in Roof if roof.reads is not None)
-
-#: A measured roof is as sure as this: a larger part of it that a case reaches is a doubt of the roof.
-ROOF_DOUBT: Final = 1.02
-
-#: The rate roof of each kind of operation that a problem may count.
-RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operation_kind is not None}

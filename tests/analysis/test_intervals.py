@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tools.studies.intervals import bootstrap
+from tools.studies import intervals
 from xebench.tables.analysis.intervals import (
     MIN_SAMPLES,
     Interval,
@@ -106,15 +106,15 @@ def test_agrees_with_the_bootstrap_where_blocks_are_many() -> None:
     generator = np.random.default_rng(11)
     baseline, variant = generator.lognormal(0.3, 0.02, 300), generator.lognormal(0, 0.02, 300)
     found = speedup(baseline, variant)
-    low, high = bootstrap.median_of_ratios(np.log(baseline), np.log(variant), np.random.default_rng(1))
+    low, high = intervals.median_of_ratios(np.log(baseline), np.log(variant), np.random.default_rng(1))
     assert math.log(found.low) == pytest.approx(low, abs=0.001)
     assert math.log(found.high) == pytest.approx(high, abs=0.001)
-    low, high = bootstrap.ratio_of_medians(np.log(baseline), np.log(variant), np.random.default_rng(1))
+    low, high = intervals.ratio_of_medians(np.log(baseline), np.log(variant), np.random.default_rng(1))
     assert math.log(found.low) == pytest.approx(low, abs=0.003)
     assert math.log(found.high) == pytest.approx(high, abs=0.003)
 
 
-@pytest.mark.parametrize("estimator", [bootstrap.ratio_of_medians, bootstrap.median_of_ratios, bootstrap.stationary])
+@pytest.mark.parametrize("estimator", [intervals.ratio_of_medians, intervals.median_of_ratios, intervals.stationary])
 def test_bootstraps_are_deterministic_with_a_seed(estimator) -> None:
     baseline, variant = np.random.default_rng(2).normal(0, 0.01, (2, 12))
     first, second = (estimator(baseline, variant, np.random.default_rng(7)) for _ in range(2))

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from xebench.system.children.channel import ActivityPage
+from xebench.system.children.worker import ActivityPage
 
 NAMES = [f"v{number}" for number in range(1000)]
 

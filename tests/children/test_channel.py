@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
+from xebench.system.children.worker import Receiver, Sender, UnreadableMessage
 
 
 class Text(msgspec.Struct, tag=True):

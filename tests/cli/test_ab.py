@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from changed_run import changed
+from command_kit import run_here
 from synthetic import Synthetic
 
 from xebench.cli.compare_commands import FOUND, status_of
@@ -61,6 +64,22 @@ def xebench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
 
 
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Here = Callable[..., Done]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    """Runs a command that measures nothing in this process."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: Done(run_here(monkeypatch, *arguments), *capsys.readouterr())
+
+
 def versions(folder: Path, *changes: tuple[str, str]) -> None:
     (folder / "old.py").write_text(FILE)
     new = FILE
@@ -70,7 +89,7 @@ def versions(folder: Path, *changes: tuple[str, str]) -> None:
 
 
 @pytest.mark.device
-def test_a_slower_version_fails_and_its_folder_is_an_ordinary_run(tmp_path: Path) -> None:
+def test_a_slower_version_fails_and_its_folder_is_an_ordinary_run(tmp_path: Path, here: Here) -> None:
     versions(tmp_path, ("np.int32(4000)", "np.int32(16000)"), ("def leaving", "def coming"))
     options = ("--preset", "smoke", "--device", "cpu", "--budget", "5", "--output", "run")
     done = xebench(tmp_path, "ab", "old.py", "new.py", *options, "--fail-on", "slower", "--fail-on", "missing")
@@ -78,7 +97,7 @@ def test_a_slower_version_fails_and_its_folder_is_an_ordinary_run(tmp_path: Path
     assert "--fail-on slower: 1 found" in done.stderr and "--fail-on missing: 1 found" in done.stderr
     assert "old: old.py" in done.stdout and "new: new.py" in done.stdout
 
-    shown = xebench(tmp_path, "compare", "run", "--format", "json")
+    shown = here("compare", "run", "--format", "json")
     rows = {row["variant"]: row for row in json.loads(shown.stdout)["rows"]}
     assert {name: row["outcome"] for name, row in rows.items()} == {
         "opencl": "slower", "python": "same", "leaving": "none", "coming": "none"
@@ -86,16 +105,16 @@ def test_a_slower_version_fails_and_its_folder_is_an_ordinary_run(tmp_path: Path
     assert rows["opencl"]["speedup_high"] < 0.95
     assert rows["python"]["reason"].startswith("the same program")
     assert "only in the old version" in rows["leaving"]["reason"] and rows["leaving"]["before_n"] > 0
-    assert "| slower | grown/opencl |" in xebench(tmp_path, "compare", "run", "--format", "markdown").stdout
-    assert xebench(tmp_path, "compare", "run", "--format", "html").stdout.startswith("<!doctype html>")
+    assert "| slower | grown/opencl |" in here("compare", "run", "--format", "markdown").stdout
+    assert here("compare", "run", "--format", "html").stdout.startswith("<!doctype html>")
 
     run = load_run(tmp_path / "run")
     assert run.complete and run.versions == ("old.py", "new.py")
     hot = run.samples[run.samples["state"] == "hot"]
     blocks = hot.groupby(hot["case_id"].str.split("/").str[1])["block"].unique().map(set)
     assert blocks["old:opencl"] == blocks["new:opencl"], "samples of both versions alternate"
-    assert "old:opencl" in xebench(tmp_path, "report", "run").stdout
-    resumed = xebench(tmp_path, "run", "--resume", "run")
+    assert "old:opencl" in here("report", "run").stdout
+    resumed = here("run", "--resume", "run")
     assert resumed.returncode == 0 and "nothing to resume" in resumed.stderr
 
 
@@ -117,9 +136,9 @@ def test_another_problem_is_said_and_fails_nothing_that_was_not_asked(tmp_path: 
         (["old.py"], "Missing argument 'NEW'"),
     ],
 )
-def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], words: str, tmp_path: Path) -> None:
+def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], words: str, tmp_path: Path, here: Here) -> None:
     versions(tmp_path)
-    done = xebench(tmp_path, "ab", *arguments)
+    done = here("ab", *arguments)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
 
@@ -145,7 +164,7 @@ def test_the_status_is_of_the_new_version(
     assert status_of(changed(run, manifest={"state": state, "ended_by": ended_by}), found) == status
 
 
-def test_one_run_of_one_version_is_no_comparison(tmp_path: Path) -> None:
+def test_one_run_of_one_version_is_no_comparison(here: Here) -> None:
     stored = next(iter(sorted((Path(__file__).parents[2] / "results").glob("cpu-*"))))
-    done = xebench(tmp_path, "compare", str(stored))
+    done = here("compare", str(stored))
     assert done.returncode == 2 and "is no run of 'xebench ab', which has two versions" in done.stderr

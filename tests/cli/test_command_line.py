@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from command_kit import run_here
+from signals_kit import HEEDING_SIGNALS
 
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
@@ -119,7 +120,7 @@ def test_a_command_that_is_stopped_takes_its_compilers_along(
     slow = tmp_path / "ocloc"
     slow.write_text(f"#!/bin/sh\nif [ $1 = query ]; then echo 1.2.3; exit; fi\necho $$ > {tmp_path}/pid\nsleep 600\n")
     slow.chmod(0o755)
-    command = [*XEBENCH, "isa", "--ocloc", str(slow)]
+    command = [*HEEDING_SIGNALS, *XEBENCH, "isa", "--ocloc", str(slow)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text().endswith("\n"):
             time.sleep(0.05)

@@ -24,7 +24,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", list)
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [])
+    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [])
     devices_are(monkeypatch, CPU)
     monkeypatch.setattr(examination, "selftest", lambda device: SelfTest(device.device))
 
@@ -85,9 +85,9 @@ def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.Mon
 def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     node = tmp_path / "renderD128"
     node.touch()
-    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [node])
-    monkeypatch.setattr(examination.gpu_nodes.ctypes.util, "find_library", lambda name: None)
-    monkeypatch.setattr(examination.gpu_nodes, "_loader_problem", lambda loader: ("not found", "install libze1"))
+    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(examination.libraries.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(examination.libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
@@ -131,10 +131,10 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(examination, "hiding_variables", lambda environment, driver: "")
-    monkeypatch.setattr(examination.gpu_nodes, "nodes", lambda *root: [node])
-    monkeypatch.setattr(examination.gpu_nodes.os, "access", lambda *arguments: False)
-    monkeypatch.setattr(examination.gpu_nodes.ctypes.util, "find_library", lambda name: name)
-    monkeypatch.setattr(examination.gpu_nodes, "_loader_problem", lambda loader: (None, ""))
+    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(examination.libraries.os, "access", lambda *arguments: False)
+    monkeypatch.setattr(examination.libraries.ctypes.util, "find_library", lambda name: name)
+    monkeypatch.setattr(examination.libraries, "_loader_problem", lambda loader: (None, ""))
     report = examine()
     assert about(report, "OpenCL GPU driver").detail == "libnvidia-opencl.so.1"
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 from optional import needs
 
-from tools.pages.claim_answers import all_said
-from xebench.cli.collecting import collect_with_progress, plan_for
+from tools.pages.claims import all_said
+from xebench.cli.gpu_commands import collect_with_progress, plan_for
 from xebench.isa.code_answers import code_answers
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import compile_launches, targets

@@ -23,7 +23,7 @@ def run_without_numba(code: str, *arguments: str, cwd: Path | None = None) -> su
         [sys.executable, "-c", HIDE + code, *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         cwd=cwd,
     )

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
 from xebench.measuring.sampling.limits import Sampling
-from xebench.system.children.channel import ActivityPage
+from xebench.system.children.worker import ActivityPage
 
 
 class Sender:

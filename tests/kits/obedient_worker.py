@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from xebench.system.children.channel import Parent
-from xebench.system.children.lifetime import run_as_child
+from xebench.system.children.process import run_as_child
+from xebench.system.children.worker import Parent
 
 
 class Execute(msgspec.Struct, tag=True):

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from xebench.errors import Unsupported
-from xebench.system.runtime import drivers as opencl_drivers
+from xebench.system.runtime import libraries
 
 #: What brings it.
 OPTIONAL: Final = {
@@ -41,8 +41,8 @@ def is_here(what: str | None) -> bool:
     if what not in OPTIONAL:
         return False
     if what == "GPU driver":
-        drivers = opencl_drivers.registered_drivers(opencl_drivers.vendor_folders(os.environ))
-        return any("igdrcl" in driver and opencl_drivers.driver_exists(driver) for driver in drivers)
+        drivers = libraries.registered_drivers(libraries.vendor_folders(os.environ))
+        return any("igdrcl" in driver and libraries.driver_exists(driver) for driver in drivers)
     if what == "Level Zero driver":
         return (LIBRARIES / "libze_intel_gpu.so.1").exists()
     if what == "mpiexec":

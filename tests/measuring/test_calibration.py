@@ -12,7 +12,7 @@ import pytest
 
 from xebench.measuring.roofline.bench import forget_results, quick_result
 from xebench.measuring.roofline.search import BRIEF
-from xebench.vocabulary import MIXES, Roof
+from xebench.tables.roofs import MIXES, Roof
 
 #: Memory of the host that a copy may begin or end in.
 KINDS = ("pageable", "host", "shared")

@@ -38,7 +38,7 @@ def through_the_channel(message: Any) -> Any:
     import os
 
     from xebench.measuring.remote import Answers, Request
-    from xebench.system.children.channel import Receiver, Sender
+    from xebench.system.children.worker import Receiver, Sender
 
     reading, writing = os.pipe()
     try:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_kit import run_here
 from current_stack import run_without_numba
 
 from xebench.dpex.spirv_cache import NUMBA_DPEX, OWN, this_compiler
@@ -125,11 +126,12 @@ def test_the_projects_pack_is_not_made_by_another_compiler() -> None:
 @pytest.mark.parametrize(
     ("name", "said"), [("nowhere.py", "no pattern file at .*"), ("pack.zip", ".* is no Python file: give one .*")]
 )
-def test_what_is_no_pattern_file_is_one_line(name: str, said: str, tmp_path: Path) -> None:
+def test_what_is_no_pattern_file_is_one_line(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "pack.zip").touch()
-    done = packing(str(tmp_path / name))
-    assert done.returncode == XebenchError.exit_code
-    assert re.fullmatch(f"xebench: {said}", done.stderr.strip())
+    assert run_here(monkeypatch, "pack", tmp_path / name) == XebenchError.exit_code
+    assert re.fullmatch(f"xebench: {said}", capsys.readouterr().err.strip())
 
 
 def test_it_is_checked_without_compiling_and_a_change_is_seen(file: Path) -> None:

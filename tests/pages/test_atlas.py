@@ -14,8 +14,7 @@ import stored
 
 from tools.pages import atlas
 from tools.pages.atlas import Cell, by_device, cell, in_words, stored_runs
-from tools.pages.claim_answers import RESULTS, Found, Said
-from tools.pages.claims import Answered
+from tools.pages.claims import RESULTS, Answered, Found, Said
 from xebench.patterns.registry import discover
 from xebench.tables import Run, load_run, packed_run, schema
 from xebench.tables.analysis.claim import Claim

@@ -12,8 +12,7 @@ import pytest
 import rows_kit
 import stored
 
-from tools.pages.claim_answers import Found, Said, all_said, answers, reference_runs
-from tools.pages.claims import Answered, _code, cell, data, markdown
+from tools.pages.claims import Answered, Found, Said, _code, all_said, answers, cell, data, markdown, reference_runs
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.registry import discover
 from xebench.tables import Run, frame

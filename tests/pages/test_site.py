@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import xebench
-from tools.pages import site, site_links
+from tools.pages import site
 from xebench.patterns.registry import discover
 from xebench.report.page import code
 
@@ -38,19 +38,19 @@ PLACES = {
     ],
 )
 def test_links_lead_to_pages_of_the_site(text: str, expected: str) -> None:
-    assert site_links.within(text, "README.md", "results/index.md", PLACES) == expected
+    assert site.within(text, "README.md", "results/index.md", PLACES) == expected
 
 
 def test_what_is_wrong_with_a_built_site_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text('<h1 id="top">a</h1><a href="b.html#x">b</a><script src="c.js"></script>')
     (tmp_path / "b.html").write_text('<p id="x">b</p><a href="https://example.com">out</a><a href="a.html#top">a</a>')
     (tmp_path / "c.js").write_text("")
-    assert list(site_links.faults(tmp_path)) == []
+    assert list(site.faults(tmp_path)) == []
     (tmp_path / "d.html").write_text(
         '<link rel="stylesheet" href="//fonts.example.com/f.css"><img src="https://example.com/a.png">'
         '<a href="none.html">1</a><a href="a.html#bottom">2</a>'
     )
-    assert list(site_links.faults(tmp_path)) == [
+    assert list(site.faults(tmp_path)) == [
         "d.html fetches //fonts.example.com/f.css",
         "d.html fetches https://example.com/a.png",
         "d.html leads to none.html, which is not there",

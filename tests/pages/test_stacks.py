@@ -10,7 +10,7 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from tools.pages.marked import renewed
+from tools.pages import renewed
 from tools.pages.stacks import BEGIN, END, TIMES, found, times
 from xebench.errors import XebenchError
 from xebench.tables import Run

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment, PatternError
-from xebench.patterns import reading_worker
+from xebench.patterns import pattern_file
 from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
 from xebench.system.children import process
 from xebench.tables.analysis.claim import Claim
@@ -162,13 +162,13 @@ def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch:
     def load() -> None:
         raise BrokenEnvironment("dpctl is missing: make install")
 
-    monkeypatch.setattr(reading_worker.runtime, "load", load)
+    monkeypatch.setattr(pattern_file.runtime, "load", load)
     begun: list[str] = []
-    assert isinstance(reading_worker.read([str(file)], begun.append), Declarations) and begun == [str(file)]
+    assert isinstance(pattern_file.read([str(file)], begun.append), Declarations) and begun == [str(file)]
     file.write_text("import a_package_that_is_not_there\n")
-    assert reading_worker.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", True)
+    assert pattern_file.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", True)
     file.write_text("1 / 0\n")
-    refusal = reading_worker.read([str(file)], begun.append)
+    refusal = pattern_file.read([str(file)], begun.append)
     assert isinstance(refusal, Refusal) and "ZeroDivisionError" in refusal.line and not refusal.broken_environment
 
 

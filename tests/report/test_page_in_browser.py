@@ -12,7 +12,7 @@ from optional import needs
 from swept_run import todays
 from synthetic import Synthetic, noisy
 
-from tools.browser import Page, browser
+from tools.screenshots import Page, browser
 from xebench.report.formats.html import render
 from xebench.tables import Run, load_run
 from xebench.tables.analysis.claim import Claim, to_json

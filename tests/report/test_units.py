@@ -7,7 +7,7 @@ import math
 import pytest
 
 from xebench.report import units
-from xebench.vocabulary import Roof
+from xebench.tables.roofs import Roof
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ ONE_OF_EACH_GROUP = (
 def test_a_quick_look_at_every_group() -> None:
     from xebench.measuring.roofline.results import ProbeResult
     from xebench.system import runtime
+    from xebench.system.children import Program
     from xebench.system.children.process import ask
-    from xebench.system.children.programs import Program
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device

@@ -17,7 +17,7 @@ from xebench.measuring.roofline.results import ProbeResult, Roofline
 from xebench.report.roofline_text import as_text
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import DeviceInfo
-from xebench.vocabulary import Roof
+from xebench.tables.roofs import Roof
 
 
 class Child:

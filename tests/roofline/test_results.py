@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from xebench.measuring.roofline.results import ProbeResult, Roofline, with_kept_roofs
-from xebench.vocabulary import Roof
+from xebench.tables.roofs import Roof
 
 
 def kept(measured: Roofline, **values: float) -> Roofline:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import drivers, libraries, loading, packages
+from xebench.system.runtime import libraries, loading, packages
 from xebench.system.runtime.packages import Finding, is_current
 
 PACKAGES = "dpctl, dpnp" if is_current() else "dpctl, dpnp, numba_dpex"
@@ -32,7 +32,7 @@ def sound(pinned: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", lambda: [Finding("packages", "ok", "dpctl", "0.17.0")])
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(drivers, "nodes", list)
+    monkeypatch.setattr(libraries, "nodes", list)
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
 
 
@@ -93,7 +93,7 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     assert "libintelocl.so is missing (package intel-opencl-rt)" in refusal()
-    monkeypatch.setattr(drivers, "nodes", lambda: [Path("/dev/dri/renderD128")])
+    monkeypatch.setattr(libraries, "nodes", lambda: [Path("/dev/dri/renderD128")])
     loading.check_environment()
     assert loading.cpu_driver_finding().status == "warning"
 
@@ -129,7 +129,7 @@ def test_the_systems_cpu_driver_will_do(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.usefixtures("sound")
 def test_an_old_cpu_driver_is_a_warning_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading.opencl_drivers, "cpu_driver_series", lambda driver: 2024)
+    monkeypatch.setattr(loading.libraries, "cpu_driver_series", lambda driver: 2024)
     finding = loading.cpu_driver_finding()
     assert finding.status == "warning"
     assert "wrong results" in finding.detail

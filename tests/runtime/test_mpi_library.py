@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xebench.system.runtime import mpi_library
+from xebench.system.runtime import variables
 
 
 class Library:
@@ -51,16 +51,16 @@ class Library:
 
 def test_a_setting_is_found_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library()
-    monkeypatch.setattr(mpi_library.ctypes, "CDLL", {"mpi.so": library}.__getitem__)
+    monkeypatch.setattr(variables.ctypes, "CDLL", {"mpi.so": library}.__getitem__)
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", SimpleNamespace(__file__="mpi.so"))
-    assert mpi_library.control_variable("I_MPI_BUFFERS") == -1
-    assert mpi_library.control_variable("I_MPI_BUFFERS_MORE") == 5
-    assert mpi_library.control_variable("I_MPI_KIND") is None, "no number"
-    assert mpi_library.control_variable("I_MPI_OTHER") is None
+    assert variables.control_variable("I_MPI_BUFFERS") == -1
+    assert variables.control_variable("I_MPI_BUFFERS_MORE") == 5
+    assert variables.control_variable("I_MPI_KIND") is None, "no number"
+    assert variables.control_variable("I_MPI_OTHER") is None
     assert library.calls.count("init") == library.calls.count("finalize") == 4
     assert library.calls.count("free") == 3
 
 
 def test_without_an_mpi_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", None)
-    assert mpi_library.control_variable("I_MPI_BUFFERS") is None
+    assert variables.control_variable("I_MPI_BUFFERS") is None

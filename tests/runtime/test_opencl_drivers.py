@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import drivers
+from xebench.system.runtime import libraries
 from xebench.system.runtime.variables import hiding_variables
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
@@ -34,7 +34,7 @@ def driver(folder: Path, version: str = "2026.22.10.0") -> Path:
 
 
 def settings(vendors: Path, cpu_driver: Path | None, cpuinfo: str = INTEL, **environment: str) -> dict[str, str]:
-    return drivers.driver_settings({"OCL_ICD_VENDORS": str(vendors)} | environment, cpu_driver, cpuinfo)
+    return libraries.driver_settings({"OCL_ICD_VENDORS": str(vendors)} | environment, cpu_driver, cpuinfo)
 
 
 def test_the_driver_joins_those_of_the_system(vendors: Path, tmp_path: Path) -> None:
@@ -90,11 +90,11 @@ def test_what_the_loader_finds_is_what_is_registered_and_named(tmp_path: Path) -
     here.touch()
     registered.write_text("/nowhere/libgone.so\nlibsomewhere.so.1\n")
     environment = {"OCL_ICD_VENDORS": str(registered), "OCL_ICD_FILENAMES": f"{here}:/nowhere/libgone.so"}
-    assert drivers.existing_drivers(environment) == ["libsomewhere.so.1", str(here)]
+    assert libraries.existing_drivers(environment) == ["libsomewhere.so.1", str(here)]
 
 
 def test_a_folder_that_is_not_there_registers_nothing(tmp_path: Path) -> None:
-    assert drivers.registered_drivers([tmp_path / "nowhere"]) == []
+    assert libraries.registered_drivers([tmp_path / "nowhere"]) == []
 
 
 def test_a_cpu_driver_of_the_system_is_not_registered_twice(vendors: Path, tmp_path: Path) -> None:
@@ -151,11 +151,11 @@ def test_a_new_driver_is_told_nothing(vendors: Path, tmp_path: Path) -> None:
 
 
 def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert drivers.cpu_driver_series(driver(tmp_path, "2024.18.7.0")) == 2024
+    assert libraries.cpu_driver_series(driver(tmp_path, "2024.18.7.0")) == 2024
     plain = tmp_path / "copy" / "libintelocl.so"
     plain.parent.mkdir()
     plain.touch()
-    monkeypatch.setattr(drivers.packages, "installed_version", lambda package: "2026.2.0")
-    assert drivers.cpu_driver_series(plain) == 2026
-    monkeypatch.setattr(drivers.packages, "installed_version", lambda package: None)
-    assert drivers.cpu_driver_series(plain) is None
+    monkeypatch.setattr(libraries.packages, "installed_version", lambda package: "2026.2.0")
+    assert libraries.cpu_driver_series(plain) == 2026
+    monkeypatch.setattr(libraries.packages, "installed_version", lambda package: None)
+    assert libraries.cpu_driver_series(plain) is None

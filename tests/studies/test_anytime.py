@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from synthetic import Synthetic
 
-from tools.studies.anytime.replay import moments
-from tools.studies.anytime.simulation import Next, in_turn, planned, simulate
+from tools.studies.anytime import Next, in_turn, moments, planned, simulate
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, to_json
 
@@ -50,7 +49,7 @@ def test_a_run_is_looked_at_after_equal_parts_of_its_time() -> None:
 def test_what_the_study_cannot_date_is_refused(tmp_path: Path) -> None:
     from click.testing import CliRunner
 
-    from tools.studies.anytime.__main__ import main
+    from tools.studies.anytime import main
     from xebench.errors import XebenchError
     from xebench.tables import RunWriter
 

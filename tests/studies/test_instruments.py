@@ -12,11 +12,19 @@ from typing import Any
 import psutil
 import pytest
 
-from tools.studies.noise.instruments.best_of import best_of
-from tools.studies.noise.instruments.observation import Program, ProgramTimes
-from tools.studies.noise.instruments.pyperf_runner import VALUES, WARMUPS, Pyperf, loops_within
-from tools.studies.noise.instruments.pytest_bench import pytest_benchmark, read
-from tools.studies.noise.instruments.xebench import conclude, xebench
+from tools.studies.noise.instruments import (
+    VALUES,
+    WARMUPS,
+    Program,
+    ProgramTimes,
+    Pyperf,
+    best_of,
+    conclude,
+    loops_within,
+    pytest_benchmark,
+    pytest_result,
+    xebench,
+)
 from tools.studies.noise.load import background_load
 from xebench.tables.analysis.intervals import speedup
 
@@ -72,7 +80,7 @@ def test_pytest_benchmark_is_really_run(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_recorded_json_of_pytest_benchmark() -> None:
     recorded = json.loads((DATA / "pytest_benchmark.json").read_text())
-    found = read(recorded)
+    found = pytest_result(recorded)
     second = recorded["benchmarks"][1]["stats"]
     assert recorded["benchmarks"][1]["name"] == "test_second"
     assert found.second.median_ns == pytest.approx(second["median"] * 1e9)

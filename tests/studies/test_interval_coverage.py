@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tools.studies.intervals.interval_coverage import ESTIMATORS, NOISES, coverage, coverage_when_stopping
+from tools.studies.intervals import ESTIMATORS, NOISES, coverage, coverage_when_stopping
 from xebench.measuring.sampling.limits import Sampling
 
 IN_USE = ESTIMATORS["order statistics, in use"]

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tools.studies.noise import figure
+from tools.studies.noise import study_folder
 from tools.studies.noise.__main__ import main
-from tools.studies.noise.instruments.observation import Observation, ProgramTimes
+from tools.studies.noise.instruments import Observation, ProgramTimes
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
 from tools.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
 from tools.studies.noise.study_folder import read_data, write_data, write_report
@@ -107,22 +107,22 @@ def test_a_folder_without_data_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_figure_shows_every_condition_ratio_and_tool() -> None:
-    root = ElementTree.fromstring(figure.as_svg(pd.DataFrame(made_up())))
+    root = ElementTree.fromstring(study_folder.as_svg(pd.DataFrame(made_up())))
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     for title in (f"{name}, {excess:.0%} longer" for name in CONDITIONS for excess in EXCESSES if excess):
         assert texts.count(title) == 1
     for tool in TOOLS:
         assert any(text and text.startswith(f"{tool}, ") for text in texts)
-    assert {"5%", "100%", figure.FOUND_LABEL} <= set(texts)
+    assert {"5%", "100%", study_folder.FOUND_LABEL} <= set(texts)
 
 
 def test_equal_data_give_an_equal_figure() -> None:
     rows = pd.DataFrame(made_up())
-    assert figure.as_svg(rows) == figure.as_svg(rows)
+    assert study_folder.as_svg(rows) == study_folder.as_svg(rows)
 
 
 def test_marks_stay_inside_their_panel() -> None:
-    panels = figure.draw(pd.DataFrame(made_up())).axes
+    panels = study_folder.draw(pd.DataFrame(made_up())).axes
     assert [panel.get_title(loc="left") for panel in panels] == [
         f"{name}, {excess:.0%} longer" for name in CONDITIONS for excess in EXCESSES if excess
     ]

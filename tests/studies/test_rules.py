@@ -12,8 +12,7 @@ import pytest
 from pytest_benchmark.utils import parse_compare_fail
 
 from tools.studies.noise import rules
-from tools.studies.noise.instruments.observation import Observation, ProgramTimes
-from tools.studies.noise.instruments.pytest_bench import read
+from tools.studies.noise.instruments import Observation, ProgramTimes, pytest_result
 
 DATA = Path(__file__).parent / "data"
 
@@ -38,7 +37,7 @@ def test_thresholds_are_those_of_compare_fail(statistic: str, percent: int) -> N
     first, second = (benchmark["stats"] for benchmark in recorded["benchmarks"])
     check = parse_compare_fail(f"{statistic}:{percent}%")
     expected = "faster" if check.fails(first, second) else "slower" if check.fails(second, first) else ""
-    calls = rules.differs_by(table(read(recorded)), percent, statistic)
+    calls = rules.differs_by(table(pytest_result(recorded)), percent, statistic)
     assert list(calls) == [expected]
 
 

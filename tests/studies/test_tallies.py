@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tools.studies.noise import goals, tallies
+from tools.studies.noise import tallies
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from tools.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
 from tools.studies.noise.tallies import Score, Share
@@ -25,7 +25,7 @@ def test_intervals_are_those_of_wilson(hits: int, n: int) -> None:
 def test_a_share_of_nothing_says_nothing() -> None:
     assert math.isnan(Share(0, 0).value)
     assert Share(0, 0).interval == (0.0, 1.0)
-    assert goals.percent(Share(0, 0)) == "no pairs"
+    assert tallies.percent(Share(0, 0)) == "no pairs"
 
 
 def test_a_score_counts_alarms_right_and_wrong_calls() -> None:
@@ -117,10 +117,10 @@ def test_every_rule_is_right_where_all_measure_right() -> None:
 
 def test_a_peer_that_is_as_good_is_named() -> None:
     reached = tallies.scores(perfect(), "quiet")
-    labels = {rule.label for rule in goals.rivals(reached)}
+    labels = {rule.label for rule in tallies.rivals(reached)}
     assert "pyperf, compare_to" in labels
     assert not any(label.startswith(XEBENCH) for label in labels)
-    better = [goal for goal in goals.goals(perfect()) if "every peer" in goal.text]
+    better = [goal for goal in tallies.goals(perfect()) if "every peer" in goal.text]
     assert [goal.reached for goal in better] == [False, False]
     assert "pyperf, compare_to" in better[0].result
 
@@ -134,8 +134,8 @@ def test_peers_with_false_alarms_or_less_detection_are_no_rivals() -> None:
     )
     peers = [rule for rule in RULES if rule.tool not in PRECISIONS]
     reached = {OURS_FINE: own} | {rule: alarming if number % 2 else blind for number, rule in enumerate(peers)}
-    assert list(goals.rivals(reached)) == []
-    assert list(goals.rivals(reached | {peers[0]: own})) == [peers[0]]
+    assert list(tallies.rivals(reached)) == []
+    assert list(tallies.rivals(reached | {peers[0]: own})) == [peers[0]]
 
 
 def test_a_peer_that_finds_less_of_one_ratio_is_no_rival() -> None:
@@ -143,15 +143,15 @@ def test_a_peer_that_finds_less_of_one_ratio_is_no_rival() -> None:
     own = Score(none, {0.01: good, 0.02: good}, none)
     peer = next(rule for rule in RULES if rule.tool not in PRECISIONS)
     reached = {OURS_FINE: own, peer: Score(none, {0.01: Share(9, 10), 0.02: good}, none)}
-    assert not list(goals.rivals(reached))
+    assert not list(tallies.rivals(reached))
 
 
 def test_goals_follow_the_shares() -> None:
     rows = perfect()
-    reached = {goal.text: goal.reached for goal in goals.goals(rows)}
+    reached = {goal.text: goal.reached for goal in tallies.goals(rows)}
     few_alarms = "quiet: false alarms of xebench at most 5%, surely at most 7%"
     assert not reached[few_alarms], "none of four is no proof"
-    assert {goal.text: goal.reached for goal in goals.goals(pd.concat([rows] * 20))}[few_alarms]
+    assert {goal.text: goal.reached for goal in tallies.goals(pd.concat([rows] * 20))}[few_alarms]
     assert reached["quiet: 2% found in at least 97% of pairs"]
     assert reached["load: 5% found in at least 95% of pairs"]
     # 100 % coverage is not what a 95 % interval should have
@@ -159,14 +159,14 @@ def test_goals_follow_the_shares() -> None:
     assert not reached[f"quiet: the 95 % interval of xebench {pooled}"]
     assert not reached[f"load: the 95 % interval of xebench --precision 0.002 {pooled}"]
     rows.loc[(rows["tool"] == XEBENCH) & (rows["excess"] == 0), "outcome"] = "faster"
-    assert not goals.goals(rows)[0].reached
+    assert not tallies.goals(rows)[0].reached
 
 
 def test_the_goal_of_coverage_says_what_it_is_of_and_names_the_worst_ratio() -> None:
     rows = perfect()
     fine = rows["tool"] == list(PRECISIONS)[1]
     rows.loc[fine & (rows["condition"] == "quiet") & (rows["excess"] == 0.2), ["low", "high"]] = 1.0, 1.1
-    found = {goal.text.split(" covers")[0]: goal.result for goal in goals.goals(rows) if "covers" in goal.text}
+    found = {goal.text.split(" covers")[0]: goal.result for goal in tallies.goals(rows) if "covers" in goal.text}
     every = "100 % (84 to 100) of 20; fewest of the A/A pairs: 100 % (51 to 100)"
     assert found == {
         "quiet: the 95 % interval of xebench": every,
@@ -181,4 +181,4 @@ def test_the_goal_of_coverage_says_what_it_is_of_and_names_the_worst_ratio() -> 
 def test_coverage_of_no_interval_is_no_goal_reached() -> None:
     rows = perfect()
     rows[["low", "high"]] = math.nan
-    assert not any(goal.reached for goal in goals.goals(rows) if "covers" in goal.text)
+    assert not any(goal.reached for goal in tallies.goals(rows) if "covers" in goal.text)

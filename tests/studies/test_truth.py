@@ -8,8 +8,16 @@ from itertools import groupby
 
 import pytest
 
-from tools.studies.noise.known_pairs import ALONE_OF, CONDITIONS, PAIRS_OF, KnownPair, repetition_pairs
-from tools.studies.noise.truth import Calibration, LengthLine, fit_line
+from tools.studies.noise.known_pairs import (
+    ALONE_OF,
+    CONDITIONS,
+    PAIRS_OF,
+    Calibration,
+    KnownPair,
+    LengthLine,
+    fit_line,
+    repetition_pairs,
+)
 from xebench.tables.analysis.intervals import Interval
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from tools.studies.versions import __main__ as study
-from tools.studies.versions.page import HEADINGS, counts, page
+from tools.studies import versions as study
+from tools.studies.versions import HEADINGS, counts, page
 from xebench.patterns.registry import builtin_files
 
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from tools.pages.marked import renewed
+from tools.pages import renewed
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
 from xebench.report.table_forms import table

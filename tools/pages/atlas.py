@@ -15,8 +15,7 @@ from typing import Final, NamedTuple
 
 import click
 
-from tools.pages.claim_answers import RESULTS, Found, Said, class_of, is_asked
-from tools.pages.claims import NOT_ASKED, NOT_MEASURED, OLDER, Answered, told
+from tools.pages.claims import NOT_ASKED, NOT_MEASURED, OLDER, RESULTS, Answered, Found, Said, class_of, is_asked, told
 from xebench.cli.output import run_program
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from xebench.cli.collecting import collect_with_progress, plan_for
+from xebench.cli.gpu_commands import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
 from xebench.isa.code_answers import code_answers

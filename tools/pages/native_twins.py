@@ -16,8 +16,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from tools.pages import generated_code
-from tools.pages.claim_answers import RESULTS
-from tools.pages.claims import data
+from tools.pages.claims import RESULTS, data
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report.table_forms import table

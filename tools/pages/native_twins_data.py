@@ -13,7 +13,7 @@ import click
 
 from tools.pages.generated_code_data import GPUS, merged
 from tools.pages.native_twins import COUNTS
-from xebench.cli.collecting import collect_with_progress, plan_for
+from xebench.cli.gpu_commands import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
 from xebench.isa.ocloc import find_compiler

@@ -9,12 +9,11 @@ from typing import Final
 import click
 import pandas as pd
 
-from tools.pages import marked
-from tools.studies.noise.goals import goals, name_of, percent
+from tools import pages
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
 from tools.studies.noise.rules import OURS, OURS_FINE, PRECISIONS, PYPERF, PYTEST, RULES, Rule
 from tools.studies.noise.study_folder import read_data
-from tools.studies.noise.tallies import Share, coverage, scores, seconds
+from tools.studies.noise.tallies import Share, coverage, goals, name_of, percent, scores, seconds
 from xebench.cli.output import run_program
 from xebench.report.table_forms import table
 
@@ -81,7 +80,7 @@ def main(readme: Path, page: Path, study: Path) -> None:
     """Put the results of the noise study into README.md and its page."""
     rows = read_data(study).rows
     for path, content in ((readme, in_brief(rows)), (page, not_reached(rows))):
-        path.write_text(marked.renewed(path.read_text(encoding="utf-8"), BEGIN, END, content), encoding="utf-8")
+        path.write_text(pages.renewed(path.read_text(encoding="utf-8"), BEGIN, END, content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from xebench.report.table_forms import table
 from xebench.report.templates import fill
 from xebench.system.gpu_model.gpus import find_gpu
 from xebench.system.gpu_model.roof_model import MEMORY, GuideFigure, guide_figures
-from xebench.vocabulary import RATE_ROOFS, Roof
+from xebench.tables.roofs import RATE_ROOFS, Roof
 
 HEADINGS: Final = ("entry", "what", "GPU", "roof", "measured", "fraction", "error", "beside the model")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from tools.pages import marked
+from tools import pages
 from xebench.cli.output import run_program
 from xebench.report.formats.text import excerpt
 from xebench.tables import Run, load_run
@@ -42,7 +42,7 @@ def renewed(text: str, run: Run) -> str:
     Raises:
         ValueError: It has not both marks.
     """
-    return marked.renewed(text, BEGIN, END, results(run))
+    return pages.renewed(text, BEGIN, END, results(run))
 
 
 @click.command()

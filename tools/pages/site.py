@@ -1,26 +1,105 @@
 """The pages of the site that no folder has: a page a lesson, the contents by the guide's chapters, the API reference.
 
-`make site` builds the site with mkdocs-material; `tools.pages.site_hook` gives it these pages. Nothing of them is
-committed.
+`make site` builds the site with mkdocs-material, which calls the hooks at the end of this file (`hooks` of mkdocs.yml):
+they give it these pages, mend links, and look at what was built. Nothing of these pages is committed.
 """
 
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import xebench
 from tools.pages import atlas, generated_code
-from tools.pages.claim_answers import RESULTS
-from tools.pages.claims import Answered, told
+from tools.pages.claims import RESULTS, Answered, told
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
 from xebench.report.page import code
 from xebench.report.table_forms import table
+
+#: A link that is no picture and has none in it; and where any link or picture leads.
+_LINK: Final = re.compile(r"(?<!!)\[([^\][]*)\]\(([^)\s]+)\)")
+_TARGET: Final = re.compile(r"\]\(([^)\s]+)\)")
+
+#: What a browser fetches by itself.
+_FETCHED: Final = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}
+
+
+def within(markdown: str, repository_path: str, site_path: str, places: Mapping[str, str]) -> str:
+    """A page whose links lead to pages of the site; one to a file that the site has not is its text alone.
+
+    Args:
+        markdown: of the page.
+        repository_path: where it lies in the repository, such as docs/runs.md.
+        site_path: where it lies in the site, such as runs.md.
+        places: of each file in the site, by its place in the repository.
+    """
+
+    def place_of(target: str) -> str | None:
+        path = target.partition("#")[0]
+        return places.get(posixpath.normpath(posixpath.join(posixpath.dirname(repository_path), path)))
+
+    def is_ours(target: str) -> bool:
+        return "://" not in target and not target.startswith("#")
+
+    def without_dead_link(found: re.Match[str]) -> str:
+        words, target = found.groups()
+        return words if is_ours(target) and place_of(target) is None else found[0]
+
+    def renewed(found: re.Match[str]) -> str:
+        place = place_of(found[1]) if is_ours(found[1]) else None
+        if place is None:
+            return found[0]
+        _, mark, anchor = found[1].partition("#")
+        return f"]({posixpath.relpath(place, posixpath.dirname(site_path))}{mark}{anchor})"
+
+    return _TARGET.sub(renewed, _LINK.sub(without_dead_link, markdown))
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.anchors |= {value for value in (values.get("id"), values.get("name")) if value}
+        if tag == "a" and (link := values.get("href")):
+            self.links.append(link)
+        if fetched := values.get(_FETCHED.get(tag, "")):
+            self.fetched.append(fetched)
+
+
+def faults(site: Path) -> Iterator[str]:
+    """What is wrong with the HTML of a built site: links that lead nowhere, and what a browser fetches elsewhere."""
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    for path, page in pages.items():
+        where = path.relative_to(site)
+        yield from (f"{where} fetches {link}" for link in page.fetched if urlsplit(link).netloc)
+        for link in page.links + page.fetched:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or where.name == "404.html":  # that one is shown at any place
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file():
+                yield f"{where} leads to {link}, which is not there"
+            elif (
+                parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors | {"__top"}
+            ):
+                yield f"{where} leads to {link}, and there is no such place in it"
+
 
 ROOT: Final = RESULTS.parent
 
@@ -125,3 +204,53 @@ def api() -> str:
     names = [*(f"xebench.{name}" for name in xebench.__all__), *_MORE_API]
     head = "# API\n\nWhat pattern files, scripts and notebooks import from `xebench`.\n"
     return "\n".join([head, *(f"::: {name}\n" for name in names)])
+
+
+def _from_repository() -> dict[str, Path]:
+    """Pages of the repository outside of docs/ with their pictures, by their place in the site."""
+    paths = [path for path in ROOT.glob("results/**/*") if path.suffix in (".md", ".svg")]
+    found = {path.relative_to(ROOT).as_posix(): path for path in [*paths, ROOT / "CHANGELOG.md"]}
+    return {**found, "index.md": ROOT / "README.md"}
+
+
+@cache
+def _lessons() -> dict[str, str]:
+    """Pages of lessons, by their pattern files in the repository."""
+    return {portable_source(info.source): lesson_page(info) for info in discover()}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that docs/ has not, and the contents."""
+    from mkdocs.structure.files import File
+
+    docs = sorted(Path(file.src_uri).stem for file in files.documentation_pages() if "/" not in file.src_uri)
+    config.nav = nav(docs, discover())
+    for place, path in _from_repository().items():
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    for place, text in pages().items():
+        files.append(File.generated(config, place, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Lead links to the site's own pages."""
+    place = page.file.src_uri
+    if place.startswith("lessons/") or place == "api.md":
+        return markdown
+    places = {_in_repository(file.src_uri): file.src_uri for file in files}
+    return within(markdown, _in_repository(place), place, places | _lessons())
+
+
+def _in_repository(place: str) -> str:
+    if place == "index.md":
+        return "README.md"
+    return place if place.startswith(("results/", "CHANGELOG")) else f"docs/{place}"
+
+
+def on_post_build(config: Any) -> None:
+    """End with an error where a link leads nowhere, or something would be fetched when a page is read."""
+    from mkdocs.exceptions import PluginError
+
+    found = list(faults(Path(config.site_dir)))
+    if found:
+        raise PluginError("\n".join(found))

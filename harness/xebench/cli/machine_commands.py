@@ -1,14 +1,18 @@
-"""Commands on this machine: ``xebench devices``, ``doctor``, ``roofline`` and ``setup``."""
+"""Commands on this machine, such as ``xebench devices``, and on kernels: ``xebench kernels``, ``pack``, ``build``."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
 from xebench.cli import completion
-from xebench.cli.options import DEVICE, table_forms
-from xebench.cli.output import say, show_view
+from xebench.cli.gpu_commands import collect_with_progress, gpus_option, plan_of_files
+from xebench.cli.options import DEVICE, OCLOC, PATTERN_FILES, output_folder, path_option, preset_option, table_forms
+from xebench.cli.output import say, show, show_view
+from xebench.errors import XebenchError
 
 
 @click.command()
@@ -68,3 +72,80 @@ def setup(kernels: bool) -> None:
     from xebench.measuring.doctor.setup import install_pinned
 
     install_pinned(say)
+
+
+@click.command()
+@click.argument("pack", required=False, type=click.Path(path_type=Path))
+@table_forms
+def kernels(pack: Path | None, form: str) -> None:
+    """List the kernels of a PACK, by default the project's own, which are launched where nothing compiles them."""
+    from xebench.report import kernels_text
+    from xebench.system.kernel_pack import OWN_PACK, Pack
+
+    path = pack or OWN_PACK
+    try:
+        opened = Pack.open(path)
+    except OSError as error:
+        why = f"no pack at {path} ({error.strerror})"
+        raise XebenchError(f"{why}: make one with xebench pack FILE") from None
+    show_view(kernels_text, form, opened.index)
+
+
+@click.command()
+@PATTERN_FILES
+@DEVICE
+@path_option("--output", "File of the pack, elsewhere; of one FILE, or of the project.")
+@click.option("--check", is_flag=True, help="Write and compile nothing; fail if a pack lacks a kernel.")
+def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool) -> None:
+    """Compile the kernels of pattern FILES into a pack beside each file, for machines without a compiler of kernels.
+
+    Every variant runs once for each preset, value on its axes and sub-group size, and launches nothing. Without FILES:
+    the project's own pack, by numba-dpex unless it is written elsewhere.
+    """
+    if output and len(files) > 1:
+        raise XebenchError("--output is one pack: name one FILE, or none for the project's")
+    from xebench.system import runtime
+
+    runtime.load()
+    from xebench.isa.packing.making import make_pack
+    from xebench.patterns.registry import pattern_file
+
+    chosen = runtime.select_device(device).device.device
+    for file in files or (None,):
+        make_pack(chosen, file and pattern_file(file), say, output=output, check=check)
+
+
+@click.command()
+@PATTERN_FILES
+@gpus_option(required=True)
+@OCLOC
+@preset_option("smoke")
+@path_option("--output", "Folder for the binaries.  [default: binaries, in this folder]", output_folder)
+def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
+    """Make native binaries of the kernels of pattern FILES for Intel GPUs, by Intel's offline compiler; no GPU needed.
+
+    Every variant runs once, on the device that is here. A binary is named after its kernel, a hash of its code and
+    options, and the GPU. Exit status 2 when a kernel was not built, 3 without a compiler.
+    """
+    from xebench.isa.ocloc import find_compiler
+    from xebench.isa.table import compile_launches, targets, write_binaries
+
+    if not files:
+        raise XebenchError("name the pattern FILES whose kernels are to be built")
+    plan = plan_of_files(files, given["preset"], given["gpus"])
+    compiler = find_compiler(given["ocloc"])
+    say(compiler.label)
+    launched = collect_with_progress(plan)
+    kernels = compile_launches(launched.launches, targets(given["gpus"]), compiler)
+    for path in write_binaries(kernels, output or Path("binaries")):
+        show(str(path))
+    failures = [f"{one.pattern}/{one.variant}: {one.reason}" for one in launched.missing]
+    failures += [
+        f"{kernel.launch.kernel} for {kernel.target.gpu}: {kernel.status}: {kernel.reason}"
+        for kernel in kernels
+        if kernel.status != "ok"
+    ]
+    for failure in dict.fromkeys(failures):
+        say(failure)
+    if failures:
+        raise XebenchError("not every kernel was built: see above")

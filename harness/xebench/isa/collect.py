@@ -17,8 +17,8 @@ from xebench.errors import XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.patterns.plan import Family
+from xebench.system.children import Program
 from xebench.system.children.process import in_threads
-from xebench.system.children.programs import Program
 from xebench.vocabulary import DeviceClass
 
 TIMEOUT_S = 120

@@ -24,7 +24,7 @@ from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
 from xebench.system import runtime
-from xebench.system.children.channel import Parent
+from xebench.system.children.worker import Parent
 from xebench.system.runtime.variables import narrow_switch
 
 NOTHING_LAUNCHED = "launches no kernel through the session"

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
 from xebench.patterns.registry import is_builtin
-from xebench.system.children.programs import Program
+from xebench.system.children import Program
 from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.vocabulary import Status
 

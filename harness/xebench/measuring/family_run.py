@@ -27,7 +27,7 @@ from xebench.measuring.row_stream import RowStream
 from xebench.measuring.run_clocks import VisitClock
 from xebench.measuring.session.session import Session
 from xebench.measuring.variant_run import VariantRun, outcome
-from xebench.system.children.channel import ActivityPage, Parent, Sender
+from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
 from xebench.system.runtime.machine import has_cores_to_spare

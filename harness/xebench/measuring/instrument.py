@@ -38,12 +38,13 @@ from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Variant
-from xebench.system.children.channel import Sender
+from xebench.system.children.worker import Sender
 from xebench.system.sycl_types import UsmArray
+from xebench.tables.analysis.device_facts import Linearity, linearity, timer_quantum
 from xebench.tables.analysis.intervals import Interval, speedup
 from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.tables.analysis.noise_floor import Linearity, linearity, timer_quantum
-from xebench.vocabulary import MIXES, DeviceClass, Metric, Role, Roof
+from xebench.tables.roofs import MIXES, Roof
+from xebench.vocabulary import DeviceClass, Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.
 SAMPLES = 60

@@ -19,9 +19,8 @@ from xebench.measuring.messages import Done, Failed, Message, Ready, Upcoming
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.problem_store import Data, ProblemStore
 from xebench.patterns.problem import Problem
-from xebench.system.children.channel import Parent
-from xebench.system.children.programs import Program
-from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProcess
+from xebench.system.children import Program
+from xebench.system.children.worker import Parent, WorkerEnded, WorkerHung, WorkerProcess
 
 #: It takes the time of cores that are free.
 NICENESS: Final = 19

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from xebench.errors import Unsupported
-from xebench.system.children.lifetime import run_as_child
+from xebench.system.children.process import run_as_child
 from xebench.system.runtime import set_variables
 
 _NAME: Final = "mpiexec"

@@ -18,7 +18,7 @@ from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import Sums
 from xebench.measuring.session.session import Session
-from xebench.system.children.channel import Parent
+from xebench.system.children.worker import Parent
 
 IMPORTABLE: Final = (
     "isolated=True: another process must be able to import every function: define it with def at the top of a file, "

@@ -41,11 +41,17 @@ from xebench.measuring.remote import (
     words_of,
 )
 from xebench.patterns.pattern import Variant
-from xebench.system.children import process
-from xebench.system.children.channel import Receiver, Sender, UnreadableMessage
+from xebench.system.children import Program, process
 from xebench.system.children.process import how_it_ended
-from xebench.system.children.programs import Program
-from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerProcess
+from xebench.system.children.worker import (
+    Receiver,
+    Sender,
+    UnreadableMessage,
+    WorkerDied,
+    WorkerEnded,
+    WorkerHung,
+    WorkerProcess,
+)
 from xebench.vocabulary import Status
 
 #: When one rank has failed, the others have so long to fail as well, or to be done; else they wait for it.

@@ -16,7 +16,7 @@ from xebench.measuring import remote
 from xebench.measuring.place_server import PlaceServer, answering
 from xebench.measuring.session.ranks import Ranks
 from xebench.measuring.session.session import Session
-from xebench.system.children.channel import Parent
+from xebench.system.children.worker import Parent
 
 #: What `xebench.measuring.serve` reads.
 Request = remote.Request

@@ -7,9 +7,9 @@ import socket
 import sys
 
 from xebench.measuring import serve
-from xebench.system.children.channel import ActivityPage
-from xebench.system.children.lifetime import run_as_child
-from xebench.system.children.programs import Program
+from xebench.system.children import Program
+from xebench.system.children.process import run_as_child
+from xebench.system.children.worker import ActivityPage
 
 
 def main(arguments: list[str]) -> int:

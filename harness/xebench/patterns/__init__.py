@@ -3,7 +3,6 @@
 __all__ = [
     "conditions",
     "declaration",
-    "declaring",
     "pattern",
     "pattern_file",
     "plan",

@@ -23,6 +23,11 @@ CACHES: Final = 4
 LANE_BYTES: Final = 4800
 
 
+def ceil_div(n: int, size: int) -> int:
+    """The number of parts of ``size`` that hold ``n``; the last part may not be full."""
+    return -(-n // size)
+
+
 @dataclass(frozen=True)
 class Room:
     """The limits on a device that sizes follow.

@@ -1,7 +1,7 @@
 """Declarations of pattern files, read by a child process and kept on disk until a file changes.
 
 A pattern file is a program that needs the SYCL stack, and may print, hang or crash. So it is executed in a process of
-its own (`xebench.patterns.reading_worker`), and only when its contents or those of a module that it imports are new.
+its own (`xebench.patterns.pattern_file`), and only when its contents or those of a module that it imports are new.
 What else it may depend on, such as the environment or installed packages, is not looked at.
 """
 
@@ -136,8 +136,8 @@ def _is_current(declarations: Declarations) -> bool:
 def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
     import tempfile  # these cost milliseconds that a list of known patterns does not have
 
+    from xebench.system.children import Program
     from xebench.system.children.process import ask
-    from xebench.system.children.programs import Program
 
     with tempfile.NamedTemporaryFile("r", prefix="xebench-", errors="replace") as log:
         answer = ask(

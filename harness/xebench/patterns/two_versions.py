@@ -223,7 +223,7 @@ def _patterns(files: Sequence[str]) -> dict[str, Pattern]:
 
 def _load(path: Path) -> list[Pattern]:
     patterns = load_file(path)
-    # what a file imports is looked for here, to notice when it changes (`xebench.patterns.reading_worker`)
+    # what a file imports is looked for here, to notice when it changes (`xebench.patterns.pattern_file`)
     module = ModuleType(f"{PACKAGES}version_{hashlib.sha256(bytes(path)).hexdigest()[:16]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module

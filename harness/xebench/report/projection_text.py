@@ -15,7 +15,7 @@ from xebench.report import units
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.system.gpu_model.gpus import GpuParameters
 from xebench.tables.analysis import points
-from xebench.vocabulary import RATE_ROOFS, Roof
+from xebench.tables.roofs import RATE_ROOFS, Roof
 
 ROWS: Final = "cases"
 LABEL: Final = (

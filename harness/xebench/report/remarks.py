@@ -12,10 +12,11 @@ from xebench.tables import Run
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.compare import compilers_of
-from xebench.tables.analysis.noise_floor import noise_floor
+from xebench.tables.analysis.device_facts import noise_floor
 from xebench.tables.analysis.points import rows
 from xebench.tables.analysis.summaries import counting_samples
-from xebench.vocabulary import NEVER_RUN, REMEDIES, ROOF_DOUBT, Status
+from xebench.tables.roofs import ROOF_DOUBT
+from xebench.vocabulary import NEVER_RUN, REMEDIES, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.
 MANY: Final = 0.1

@@ -13,7 +13,7 @@ from xebench.measuring.roofline.catalogue import GROUPS, Probe, find_probe
 from xebench.measuring.roofline.results import DISTURBED, ProbeResult, Roofline
 from xebench.report.console import draw
 from xebench.report.units import duration, figure
-from xebench.vocabulary import Roof
+from xebench.tables.roofs import Roof
 
 ROWS: Final = "results"
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, Final
 
 from xebench.errors import XebenchError
-from xebench.system.children.lifetime import STOPPING
+from xebench.system.children.process import STOPPING
 
 DEFAULT_MEMORY: Final = "80%"
 #: A worker with the SYCL runtime and numba occupies about 300 MiB.

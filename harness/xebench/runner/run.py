@@ -37,7 +37,8 @@ from xebench.system import runtime
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
 from xebench.tables.provenance import manifest
-from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag, Roof
+from xebench.tables.roofs import Roof
+from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
 #: The end of a run is tried again when the journal is so many times as long as at the last try.
 GROWTH: Final = 2.0

@@ -1,9 +1,30 @@
 """The lowest room: the SYCL runtime and the machine, child processes, files on disk, facts of GPUs."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 #: The folder of the package `xebench`, in a source tree or where a wheel is installed.
 PACKAGE: Final = Path(__file__).parents[1]
 
-__all__ = ["PACKAGE", "children", "disk_cache", "gpu_model", "kernel_pack", "lazy", "runtime", "sycl_types"]
+__all__ = ["PACKAGE", "children", "disk_cache", "gpu_model", "kernel_pack", "lazily", "runtime", "sycl_types"]
+
+
+def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package (PEP 562) whose names are imported at their first use, and cost nothing before.
+
+    Args:
+        package: its name.
+        modules: which names lie in which module.
+    """
+    places = {name: module for module, names in modules.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(places[name]), name)
+
+    return get

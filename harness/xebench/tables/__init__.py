@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from xebench.system.lazy import lazily
+from xebench.system import lazily
 
 if TYPE_CHECKING:
     from xebench.tables.run import Run, compare_runs, compare_versions, load_run
@@ -25,6 +25,7 @@ __all__ = [
     "load_run",
     "packed_run",
     "provenance",
+    "roofs",
     "run",
     "schema",
     "timeline",

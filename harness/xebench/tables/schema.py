@@ -2,7 +2,8 @@
 
 A run folder holds the tables of `RUN_TABLES`; `comparisons` and `pair_comparisons` are what
 `xebench.tables.analysis.compare`
-makes of two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` declares.
+makes of two runs. A frame made here has the columns, the order and the dtypes that `xebench.tables.columns` and
+`xebench.tables.computed_columns` declare.
 """
 
 from __future__ import annotations
@@ -17,19 +18,8 @@ import pandas as pd
 
 from xebench.errors import XebenchError
 from xebench.tables.analysis.points import place, problem_id
-from xebench.tables.columns import (
-    CASES,
-    CHECKS,
-    COMPARISONS,
-    DEVICES,
-    EVENTS,
-    MACHINE,
-    PAIR_COMPARISONS,
-    PAIRS,
-    SAMPLES,
-    SUMMARIES,
-    Column,
-)
+from xebench.tables.columns import CASES, CHECKS, DEVICES, EVENTS, MACHINE, SAMPLES, Column
+from xebench.tables.computed_columns import COMPARISONS, PAIR_COMPARISONS, PAIRS, SUMMARIES
 
 #: Of the tables that are written; `xebench.tables.upgrade` reads the version before.
 SCHEMA_VERSION: Final = 6

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from xebench import kernel_api, opencl_kernel, runtime
+from xebench import kernel_api, opencl_kernel
+from xebench.system import runtime
 
 runtime.load()
 from xebench.measuring.session.session import Session  # noqa: E402

@@ -15,9 +15,8 @@ from xebench.cli.options import DEVICE
 from xebench.cli.output import run_program, say
 
 if TYPE_CHECKING:
-    from tools.studies.noise.known_pairs import Plan
+    from tools.studies.noise.known_pairs import Calibration, Plan
     from tools.studies.noise.study_folder import Measured
-    from tools.studies.noise.truth import Calibration
     from xebench.system.runtime import DeviceInfo
 
 #: Packages whose version belongs to the result, beside those of every run.
@@ -77,8 +76,7 @@ def _measure(output: Path, device: str, plan: Plan, before: Measured) -> None:
 
     from tools.studies.noise.known_pairs import pair_of
     from tools.studies.noise.study_folder import write_data
-    from tools.studies.noise.subject import Subject
-    from tools.studies.noise.trials import Study
+    from tools.studies.noise.trials import Study, Subject
     from xebench.measuring.session.session import Session
 
     subject = Subject(Session.on(chosen.device))

@@ -13,10 +13,8 @@ from typing import Final
 
 import msgspec
 
+from xebench.system.children import Program
 from xebench.system.children.process import ask
-from xebench.system.children.programs import Program
-from xebench.system.runtime import drivers as gpu_nodes
-from xebench.system.runtime import drivers as opencl_drivers
 from xebench.system.runtime import libraries, packages
 from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
@@ -116,8 +114,8 @@ def examine() -> Report:
     ]
     findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)
-    findings += gpu_nodes.level_zero_findings(expected=bool(gpu_nodes.nodes()))
-    findings += gpu_nodes.access_findings()
+    findings += libraries.level_zero_findings(expected=bool(libraries.nodes()))
+    findings += libraries.access_findings()
     if broken:
         step = "mend what is above, then run xebench doctor again"
         findings.append(Finding("devices", "error", "devices", "not looked for", step))
@@ -147,16 +145,16 @@ def _opencl_findings() -> Iterator[Finding]:
     loader = libraries.find_library(libraries.OPENCL_LOADER)
     if loader or libraries.OPENCL_LOADER not in libraries.missing_libraries():
         yield Finding("opencl", "ok", "OpenCL loader", str(loader or "the system's"))
-    folders = opencl_drivers.vendor_folders(os.environ)
-    drivers = opencl_drivers.registered_drivers(folders)
+    folders = libraries.vendor_folders(os.environ)
+    drivers = libraries.registered_drivers(folders)
     for driver in drivers:
-        if not opencl_drivers.driver_exists(driver):
+        if not libraries.driver_exists(driver):
             where = ", ".join(map(str, folders))
             detail = f"{driver} is registered in {where}, but does not exist"
             yield Finding("opencl", "warning", "OpenCL driver", detail, "remove or reinstall that driver")
     yield cpu_driver_finding()
-    existing = opencl_drivers.existing_drivers(os.environ)
-    yield gpu_nodes.opencl_finding(existing, expected=bool(gpu_nodes.nodes()))
+    existing = libraries.existing_drivers(os.environ)
+    yield libraries.opencl_finding(existing, expected=bool(libraries.nodes()))
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
@@ -189,7 +187,7 @@ def _device_findings(
         yield Finding("devices", "warning", "variables", f"{hiding} may hide devices", "unset what is not meant to")
     if "cpu" not in classes:
         yield Finding("devices", "warning", "CPU device", "none found", _next_step(hiding, before, ("CPU driver",)))
-    if gpu_nodes.nodes() and "gpu" not in classes:
+    if libraries.nodes() and "gpu" not in classes:
         detail = "there is a device node, but no driver offers the GPU"
         drivers = ("OpenCL GPU driver", "Level Zero loader", "Level Zero GPU driver", "GPU")
         yield Finding("devices", "warning", "GPU", detail, _next_step(hiding, before, drivers))

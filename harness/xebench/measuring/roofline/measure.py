@@ -16,8 +16,8 @@ import msgspec
 from xebench.measuring.roofline.catalogue import PROBES, find_probe, grouped
 from xebench.measuring.roofline.results import ProbeResult, Roofline
 from xebench.system import disk_cache, runtime
+from xebench.system.children import Program
 from xebench.system.children.process import ChildReply, ask
-from xebench.system.children.programs import Program
 from xebench.system.runtime.devices import DeviceInfo
 from xebench.tables.provenance import now
 
@@ -79,7 +79,7 @@ def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, floa
         store: where they are kept; the user's cache folder if None.
 
     Returns:
-        A value for the column of each :class:`xebench.vocabulary.Roof`; None where the device lacks something or its
+        A value for the column of each :class:`xebench.tables.roofs.Roof`; None where the device lacks something or its
         probes failed.
 
     Raises:

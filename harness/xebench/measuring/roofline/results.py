@@ -13,8 +13,9 @@ from xebench.measuring.roofline.catalogue import ROUTES
 from xebench.measuring.roofline.levels import known_caches, measured_levels, named_levels
 from xebench.system.runtime.devices import DeviceInfo
 from xebench.tables.analysis.concurrency import link_roofs
-from xebench.tables.analysis.levels import levels_of
-from xebench.vocabulary import DeviceClass, Roof
+from xebench.tables.analysis.device_facts import levels_of
+from xebench.tables.roofs import Roof
+from xebench.vocabulary import DeviceClass
 
 #: How many times as good as the median the best sample is on a disturbed machine.
 DISTURBED: Final = 1.25

@@ -17,7 +17,7 @@ import dpctl.memory
 
 from xebench.dpex.native_handles import context_handle, device_handle, has_immediate_list
 from xebench.errors import Unsupported
-from xebench.system.runtime import level_zero_library, mpi_library, relevant_environment
+from xebench.system.runtime import level_zero_library, relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
 
 #: Of Intel's GPU driver: whether it keeps builds on disk.
@@ -79,7 +79,7 @@ def _pool(size_bytes: int, queue: dpctl.SyclQueue, *, kept: bool) -> Found:
 
 
 def _of_mpi(name: str, wanted: str, _queue: dpctl.SyclQueue) -> Found:
-    found = mpi_library.control_variable(name)
+    found = variables.control_variable(name)
     return Found("this MPI does not read it" if found is None else f"MPI has {found}", found == int(wanted))
 
 

@@ -19,9 +19,10 @@ from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.tables import Run
 from xebench.tables.analysis import points
-from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import Row, by_place, place, rows
-from xebench.vocabulary import RATE_ROOFS, Role, Roof, State, Status
+from xebench.tables.roofs import RATE_ROOFS, Roof
+from xebench.vocabulary import Role, State, Status
 
 #: Charts of a pattern at most: with many parameters every combination of the others is one.
 MOST: Final = 6

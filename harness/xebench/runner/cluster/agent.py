@@ -33,8 +33,8 @@ from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_m
 from xebench.runner.run_options import Options
 from xebench.runner.visiting import Visiting
 from xebench.system import runtime
-from xebench.system.children.process import ask
-from xebench.system.children.programs import Program
+from xebench.system.children import Program
+from xebench.system.children.process import answer, ask
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import schema
 from xebench.tables.checks import CheckRow
@@ -310,3 +310,29 @@ class _Answers:
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
         """Keep the answers."""
         self.answers = answers
+
+
+def chosen(arguments: list[str]) -> dict[str, Any]:
+    """The device that answers a request, the work-items that fill it, and all drivers by device.
+
+    Raises:
+        NoDevice: none does.
+        BrokenEnvironment: the SYCL runtime cannot be loaded.
+    """
+    request, *flags = arguments
+    runtime.load()
+    device = runtime.select_device(request, require_gpu="--require-gpu" in flags).device
+
+    import dpctl  # can be imported once the runtime is loaded
+
+    from xebench.measuring.session.lanes import device_lanes
+
+    return {
+        "device": asdict(device),
+        "lanes": device_lanes(dpctl.SyclDevice(device.device)),
+        "drivers": {each.device: each.driver_version for each in runtime.list_devices()},
+    }
+
+
+if __name__ == "__main__":
+    answer(chosen)

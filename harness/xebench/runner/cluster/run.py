@@ -17,8 +17,7 @@ from xebench.patterns.problem import Room
 from xebench.runner import resume
 from xebench.runner.cluster.order import Order, Software, user_files
 from xebench.runner.cluster.scheduler import Scheduler
-from xebench.runner.cluster.tasks import Folder, Tasks, calibrated, missing_families
-from xebench.runner.cluster.workers import Workers
+from xebench.runner.cluster.tasks import Folder, Tasks, Workers, calibrated, missing_families
 from xebench.runner.resource_limits import (
     RunBudget,
     Stopped,

@@ -1,3 +1,36 @@
-"""Child processes: how they start, answer, report what they do, and end. They end with their parent."""
+"""Child processes: how they start, answer, report what they do, and end. They end with their parent.
 
-__all__ = ["channel", "lifetime", "process", "programs", "worker"]
+`Program` has the modules of ours that they run, or import, by their names: imports between files do not show these
+arrows. `tests/test_layers.py` holds that each is there, that it is in the room of who starts it or in one below, and
+that no module of another room is named by a string elsewhere.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Program", "process", "worker"]
+
+
+class Program(StrEnum):
+    """A module that a child process runs (`xebench.system.children.process.python_module`), or serves requests by."""
+
+    #: Answer one question (`xebench.system.children.process`).
+    DOCTOR = "xebench.measuring.doctor"
+    DEVICE_PROBE = "xebench.runner.cluster.agent"
+    READ_PATTERNS = "xebench.patterns.pattern_file"
+    PROBE_ROOFS = "xebench.measuring.roofline.probe_worker"
+
+    #: Serve requests (`xebench.system.children.worker`), the first with the handler that it is told.
+    SERVE = "xebench.measuring.serve"
+    SERVE_RANK = "xebench.measuring.serve_rank"
+
+    #: Handlers of `SERVE`.
+    MEASURE_FAMILIES = "xebench.measuring.family_run"
+    SERVE_PLACE = "xebench.measuring.place_server"
+    MAKE_PROBLEMS = "xebench.measuring.made_beside"
+    SERVE_PLACE_OF_RANK = "xebench.measuring.rank"
+    COLLECT_KERNELS = "xebench.isa.collect_worker"
+
+    #: Becomes another program.
+    MPI_LAUNCHER = "xebench.measuring.mpi_launcher"

@@ -6,8 +6,6 @@ import functools
 import os
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import drivers as gpu_nodes
-from xebench.system.runtime import drivers as opencl_drivers
 from xebench.system.runtime import libraries, machine, packages
 from xebench.system.runtime.packages import Finding, is_current
 
@@ -24,7 +22,7 @@ def load() -> None:
     """
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    os.environ.update(opencl_drivers.driver_settings(os.environ, cpu_driver, machine.text_of(machine.CPUINFO)))
+    os.environ.update(libraries.driver_settings(os.environ, cpu_driver, machine.text_of(machine.CPUINFO)))
     failure = libraries.load_libraries() or _import_failure()
     if failure is not None:
         package, reason = failure
@@ -79,13 +77,13 @@ def cpu_driver_finding() -> Finding:
     driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
     step = packages.mend_command([packages.CPU_DRIVER])
     if driver is None:
-        drivers = opencl_drivers.existing_drivers(os.environ)
-        if opencl_drivers.cpu_driver_registered(drivers):
+        drivers = libraries.existing_drivers(os.environ)
+        if libraries.cpu_driver_registered(drivers):
             return Finding("opencl", "ok", "CPU driver", "the system's own")
         detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
-        others = drivers or gpu_nodes.nodes()  # whether a driver offers a device, and a good one, is seen later
+        others = drivers or libraries.nodes()  # whether a driver offers a device, and a good one, is seen later
         return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
-    series = opencl_drivers.cpu_driver_series(driver)
+    series = libraries.cpu_driver_series(driver)
     if series is not None and series < packages.FIRST_GOOD_DRIVER:
         detail = f"series {series} computes wrong results on newer processors ({driver})"
         return Finding("opencl", "warning", "CPU driver", detail, step)

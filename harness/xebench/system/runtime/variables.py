@@ -8,12 +8,16 @@ copy, of 100 MB, where the environment is on another file system), and symbolic 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from xebench.errors import BrokenEnvironment
 from xebench.system.disk_cache import default_folder
@@ -155,3 +159,50 @@ def kept_builds() -> frozenset[str]:
     above = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(os.environ.get("NEO_CACHE_DIR") or Path(above) / "neo_compiler_cache")
     return frozenset(path.name for path in folder.glob("*_cache"))
+
+
+#: Of what MPI's tool interface writes: names, descriptions and values.
+_ROOM: Final = 1 << 14
+
+
+def control_variable(name: str) -> int | None:
+    """The value that this process's MPI has for a variable that is a whole number; None if it reads no such variable.
+
+    MPICH and Intel's MPI describe their settings by MPI's tool interface (``MPI_T``), and Intel's says beside each
+    which variable sets it. So what a newer library has renamed or dropped is found out.
+    """
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None:
+        return None
+    library, level = ctypes.CDLL(mpi.__file__), ctypes.c_int()
+    if library.MPI_T_init_thread(0, ctypes.byref(level)):
+        return None
+    try:
+        return _find(library, name)
+    finally:
+        library.MPI_T_finalize()
+
+
+def _find(library: ctypes.CDLL, name: str) -> int | None:
+    number = ctypes.c_int()
+    library.MPI_T_cvar_get_num(ctypes.byref(number))
+    own_name, description = ctypes.create_string_buffer(_ROOM), ctypes.create_string_buffer(_ROOM)
+    verbosity, bind, scope = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    datatype, enumeration = ctypes.c_void_p(), ctypes.c_void_p()
+    for index in range(number.value):
+        lengths = [ctypes.byref(ctypes.c_int(_ROOM)) for _ in range(2)]
+        about = map(ctypes.byref, (verbosity, datatype, enumeration))
+        places = ctypes.byref(bind), ctypes.byref(scope)
+        library.MPI_T_cvar_get_info(index, own_name, lengths[0], *about, description, lengths[1], *places)
+        if re.search(rf"@Alias:# {name}\b", description.value.decode(errors="replace")):
+            return _value(library, index)
+    return None
+
+
+def _value(library: ctypes.CDLL, index: int) -> int | None:
+    handle, count = ctypes.c_void_p(), ctypes.c_int()
+    library.MPI_T_cvar_handle_alloc(index, None, ctypes.byref(handle), ctypes.byref(count))
+    value = ctypes.create_string_buffer(_ROOM)  # a text has up to its count of characters
+    library.MPI_T_cvar_read(handle, value)
+    library.MPI_T_cvar_handle_free(ctypes.byref(handle))
+    return int.from_bytes(value.raw[:4], sys.byteorder, signed=True) if count.value == 1 else None

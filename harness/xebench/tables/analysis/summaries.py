@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 
 from xebench.tables.analysis import concurrency, intervals, statistics
-from xebench.tables.analysis.levels import MEMORY, levels_of
+from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
-from xebench.vocabulary import MIXES, RESCUES, ROOF_DOUBT, SAMPLED_STATES, Flag, Metric, Roof, State, metric_named
+from xebench.tables.roofs import MIXES, ROOF_DOUBT, Roof
+from xebench.vocabulary import RESCUES, SAMPLED_STATES, Flag, Metric, State, metric_named
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Run the study: ``python -m tools.studies.versions``."""
+"""Does `xebench ab` stay silent where code is equal, and find a variant that takes 3 % longer?
+
+``python -m tools.studies.versions`` measures, and makes the page of what was found.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,74 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import click
+import pandas as pd
 
 from xebench.cli.options import DEVICE
 from xebench.cli.output import run_program, say
 from xebench.errors import XebenchError
 from xebench.patterns.registry import BENCHMARKS
+from xebench.report.table_forms import table
+from xebench.report.templates import fill
+from xebench.vocabulary import Outcome
 
-PLANTED: Final = Path(__file__).with_name("planted.py")
+#: The variant that takes 3 % longer.
+LONGER_PLANTED: Final = "planted/longer"
+HEADINGS: Final = (
+    "condition",
+    "runs",
+    "pairs a run",
+    "runs with a false regression",
+    "by time alone",
+    "the longer variant found",
+    "by time alone",
+    "its ratio, median",
+    "half-width of its interval, median",
+    "of equal pairs",
+    "seconds a run",
+)
+
+
+def page(rows: pd.DataFrame) -> str:
+    """The page.
+
+    Args:
+        rows: of the study: one for each run and pair.
+    """
+    first = rows.iloc[0]
+    return fill(
+        "tools.studies",
+        "versions.md.j2",
+        title=f"{first['on']}, {rows['created'].min()} to {rows['created'].max()}",
+        budget=first["budget"],
+        threshold=first["threshold"],
+        patterns=rows["pattern"].nunique() - 1,
+        table=table(HEADINGS, list(counts(rows)), right=set(range(1, len(HEADINGS)))),
+    )
+
+
+def counts(rows: pd.DataFrame) -> Iterator[tuple[object, ...]]:
+    """A row of the table for each condition."""
+    name = rows["pattern"] + "/" + rows["variant"]
+    width = (rows["speedup_high"] - rows["speedup_low"]) / 2 / rows["speedup"]
+    told = {"gate": rows["outcome"] == Outcome.SLOWER, "time": rows["outcome_by_time"] == Outcome.SLOWER}
+    rows = rows.assign(planted=name == LONGER_PLANTED, width=width, **told)
+    for condition, own in rows.groupby("condition", sort=False):
+        runs = own["seed"].nunique()
+        equal, planted = own[~own["planted"]], own[own["planted"]]
+        yield (
+            condition,
+            runs,
+            f"{len(own) / runs:g}",
+            *(f"{equal.groupby('seed')[by].any().sum()} of {runs}" for by in told),
+            *(f"{planted[by].sum()} of {len(planted)}" for by in told),
+            f"{1 / planted['speedup'].median():.4f}",
+            f"{planted['width'].median():.2%}",
+            f"{equal['width'].median():.2%}",
+            f"{own.groupby('seed')['seconds'].first().median():.0f}",
+        )
+
+
+PLANTED: Final = Path(__file__).with_name("versions_planted.py")
 #: Its line that differs between the versions, and by how much.
 LINE: Final = "LONGER_STEPS = 1_000"
 LONGER: Final = "LONGER_STEPS = 1_030"
@@ -54,7 +118,6 @@ def main(output: Path, runs: int, condition: str | None, add: bool, from_data: b
     import pandas as pd
 
     from tools.studies.noise.load import background_load
-    from tools.studies.versions.page import page
 
     output.mkdir(parents=True, exist_ok=True)
     data = output / DATA

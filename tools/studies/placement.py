@@ -1,4 +1,4 @@
-"""Run the study: ``python -m tools.studies.placement``."""
+"""Do equal kernels look different because of where they lie in memory? ``python -m tools.studies.placement``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xebench.errors import XebenchError
 from xebench.report.table_forms import table
 from xebench.report.templates import fill
 
-EQUAL: Final = Path(__file__).with_name("equal.py")
+EQUAL: Final = Path(__file__).with_name("placement_patterns.py")
 NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
 #: Instances of a family: one, as every tool has it that measures in one process; six; and as many as xebench needs.
 INSTANCES: Final = (1, 6, None)
@@ -55,7 +55,7 @@ def main(output: Path, device: str, budget: float) -> None:
     pd.DataFrame(rows).to_csv(output / "pairs.csv", index=False)
     lines = table(HEADINGS, _rows(pd.DataFrame(rows)), right={0, *range(2, len(HEADINGS))})
     values = {"title": title, "budget": f"{budget:g}", "table": lines}
-    text = fill("tools.studies.placement", "page.md.j2", **values)
+    text = fill("tools.studies", "placement.md.j2", **values)
     (output / "README.md").write_text(text + "\n", encoding="utf-8")
     click.echo(text)
 

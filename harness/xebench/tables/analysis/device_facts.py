@@ -1,10 +1,12 @@
-"""The instrument's own error: how exact its timer is, and what no result of a run can be better than."""
+"""What the row of a device says of measurements: the instrument's own error, and the bandwidth of each working set."""
 
 from __future__ import annotations
 
+import functools
+import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from string import Formatter
 from typing import Any, Final
 
@@ -128,3 +130,33 @@ def _number(device: Mapping[str, Any], name: str) -> float | None:
 
 def _time(time_ns: float) -> str:
     return f"{time_ns:.0f} ns" if time_ns < 1000 else f"{time_ns / 1000:.3g} us"
+
+
+#: Name of the level that is no cache.
+MEMORY: Final = "memory"
+
+
+@dataclass(frozen=True)
+class Level:
+    """Where a working set lies, and how fast it is read from there.
+
+    Attributes:
+        level: a cache, such as ``L2``, or `MEMORY`.
+        working_set_bytes: what was read again and again.
+        gbps: measured, in GB/s.
+    """
+
+    level: str
+    working_set_bytes: int
+    gbps: float
+
+
+@functools.lru_cache(maxsize=8)
+def levels_of(text: Any) -> Sequence[Level]:
+    """The levels in the column, the smallest working set first; empty for a null."""
+    return tuple(Level(**one) for one in json.loads(text)) if isinstance(text, str) else ()
+
+
+def levels_text(levels: Sequence[Level]) -> str:
+    """The column: a JSON list."""
+    return json.dumps([asdict(level) for level in levels])
