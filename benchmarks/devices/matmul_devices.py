@@ -1,6 +1,6 @@
 """Multiply matrices by oneMKL on several devices: cut one factor, and copy the other to all of them."""
 
-import dpctl.tensor as dpt
+import dpnp
 import numpy as np
 
 from xebench import Claim, Figure, Pattern, Problem, output
@@ -52,7 +52,7 @@ def product_on(session, p, queues):
         for queue, where, _a, _b, c in rows:
             session.copy(p.c[where], c, queue=queue)
 
-    results = [(queue, where.start * p.n, dpt.reshape(c, (-1,), copy=False)) for queue, where, _a, _b, c in rows]
+    results = [(queue, where.start * p.n, dpnp.asarray(c).reshape(-1)) for queue, where, _a, _b, c in rows]
     finish = to_host if p.data == "copied" else staying_parts.folder(session, p, results)
 
     def sample():
