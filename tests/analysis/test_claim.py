@@ -36,6 +36,7 @@ def test_without_a_line_of_the_guide_a_claim_is_ours(claim: Claim, strength: str
         ({"at_least": 0.5}, "at_least 0.5: give a ratio of 1 or more"),
         ({"at_least": float("nan")}, "at_least nan"),
         ({"within": -0.1}, "within -0.1"),
+        ({"within": 1.0}, "within 1.0: give a part below 1"),
         ({"figure": Figure(0.0, line="G 1")}, "figure 0.0"),
         ({"figure": Figure(2.0, line="G 1", metric="cpu")}, "metric 'cpu' is none of device, span, build, wall"),
     ],

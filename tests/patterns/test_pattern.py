@@ -171,6 +171,11 @@ def test_the_second_of_several_sizes_go_together() -> None:
     ("changes", "why"),
     [
         ({"rtol": float("inf")}, "rtol: inf"),
+        ({"rtol": 1.0}, "rtol: 1.0: give a number from 0, below 1"),
+        ({"rtol": True}, "rtol: True"),
+        ({"atol": 10**400}, "give a number from 0, below infinity"),
+        ({"catalogue": (3,)}, "catalogue: give texts"),
+        ({"requires": (3,)}, "requires: give texts"),
         ({"atol": -1e-9}, "atol: -1e-09"),
         ({"rtol": float("nan")}, "rtol: nan"),
         ({"atol": 1j}, "atol: 1j"),
@@ -193,6 +198,22 @@ def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: s
     with pytest.raises(PatternError, match=r"pattern 'sample' \(test_pattern.py\)") as error:
         declare(**changes)
     assert why in str(error.value)
+
+
+def test_tolerances_may_be_numbers_of_numpy() -> None:
+    assert declare(rtol=np.float32(0.25), atol=np.int64(1)).rtol == 0.25
+
+
+def test_a_variant_is_not_compared_with_itself() -> None:
+    pattern = declare()
+    pattern.problem(lambda rng, n: None)
+    pattern.reference(lambda p: {})
+
+    def clever(session: Any, p: Any) -> None: ...
+
+    pattern.naive(against="clever")(clever)
+    with pytest.raises(PatternError, match="against: clever cannot be compared with itself"):
+        pattern.complete()
 
 
 def test_a_variants_name_is_an_identifier() -> None:

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import structs
 
+import xebench
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import pattern_file
 from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
@@ -125,6 +128,24 @@ def test_a_declaration_is_of_the_file_as_it_was(file: Path, tmp_path: Path) -> N
     assert not is_as_declared(info)
     (now,) = read([file])
     assert is_as_declared(now) and not is_as_declared(info), "whoever has read it again"
+
+
+def test_a_change_of_this_package_is_none_of_the_file(file: Path, cache: Path) -> None:
+    (info,) = read([file])
+    (kept,) = cache.rglob("*.json")
+    known = msgspec.json.decode(kept.read_bytes(), type=Declarations)
+    own = str(Path(xebench.__file__))
+    assert own in known.sources
+    kept.write_bytes(msgspec.json.encode(structs.replace(known, sources={**known.sources, own: b"of another version"})))
+    assert is_as_declared(info)
+
+
+def test_a_declaration_of_the_wrong_type_is_one_line(file: Path) -> None:
+    file.write_text(FILE + "\npattern.catalogue = (3,)\nPattern._check = lambda self: None\n")
+    with pytest.raises(
+        PatternError, match=rf"{file.name}: what it declares is of the wrong type: .*: mend the pattern"
+    ):
+        read([file])
 
 
 @pytest.mark.parametrize("trouble", ["cannot be written", "is damaged"])

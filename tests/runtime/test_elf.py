@@ -1,5 +1,7 @@
 """Sections and notes of the ELF files that the compiler writes."""
 
+import struct
+
 import isa_kit as kit
 import pytest
 
@@ -12,6 +14,15 @@ def test_sections_by_name() -> None:
     found = elf.sections(data)
     assert found[".ze_info"] == b"kernels:"
     assert found[".text.k"] == bytes(40)
+
+
+def test_a_section_without_bytes_in_the_file_is_empty() -> None:
+    """As ``.bss`` of a program with variables of its own."""
+    data = bytearray(kit.zebin({".bss": b"", ".text.k": bytes(40)}))
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    struct.pack_into("<I", data, table + 64 + 4, 8)
+    struct.pack_into("<Q", data, table + 64 + 32, 1 << 20)
+    assert elf.sections(bytes(data))[".bss"] == b""
 
 
 @pytest.mark.parametrize("size", [5, 63, 70, 200])

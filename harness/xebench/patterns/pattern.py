@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, Protocol, TypeVar, overload
@@ -244,9 +245,13 @@ class Pattern:
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         if self.state not in list(SAMPLED_STATES):
             self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
-        for name, tolerance in (("rtol", self.rtol), ("atol", self.atol)):
-            if not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
-                self._fail(name, f"{tolerance!r}: give a number from 0, below infinity")
+        if not _is_tolerance(self.rtol) or self.rtol >= 1:
+            self._fail("rtol", f"{self.rtol!r}: give a number from 0, below 1: from there on 0 passes for everything")
+        if not _is_tolerance(self.atol):
+            self._fail("atol", f"{self.atol!r}: give a number from 0, below infinity")
+        for name in ("catalogue", "requires"):
+            if not all(isinstance(word, str) for word in getattr(self, name)):
+                self._fail(name, "give texts")
         for name in (*self.presets, *self.axes, *(name for sizes in self.presets.values() for name in sizes)):
             if not isinstance(name, str) or not name.isidentifier():
                 self._fail("presets and axes", f"{name!r}: use letters, digits and underscores for names")
@@ -346,6 +351,8 @@ class Pattern:
             self._fail("claim", f"{variant.name} is what it is compared with: say against= which variant")
 
     def _check_against(self, variant: Variant, against: str) -> None:
+        if variant.against == variant.name:
+            self._fail("against", f"{variant.name} cannot be compared with itself: name another variant")
         if against not in self.variants:
             self._fail(
                 "against", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
@@ -360,6 +367,10 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
+
+
+def _is_tolerance(value: Any) -> bool:
+    return isinstance(value, Real) and type(value) is not bool and 0 <= value <= sys.float_info.max
 
 
 def _several(size: Any) -> tuple[Any, ...]:

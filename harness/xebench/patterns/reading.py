@@ -19,7 +19,7 @@ import msgspec
 
 from xebench.errors import BrokenEnvironment, PatternError, XebenchError
 from xebench.patterns.declaration import PatternInfo
-from xebench.system import disk_cache
+from xebench.system import PACKAGE, disk_cache
 
 #: Seconds that a file may take: the first may import a large stack from a slow disk.
 FILE_LIMIT_S: Final = 60.0
@@ -65,7 +65,7 @@ def read(files: Sequence[Path], *, limit_s: float = FILE_LIMIT_S) -> tuple[Patte
         BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
     """
     declarations = _kept(files)
-    if declarations is None or not _is_current(declarations):
+    if declarations is None or not _is_current(declarations.sources):
         declarations = _execute(files, limit_s)
         disk_cache.keep(_kept_file(files), msgspec.json.encode(declarations))
     return declarations.patterns
@@ -94,12 +94,15 @@ def remembered(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
 def is_as_declared(info: PatternInfo) -> bool:
     """True if a pattern file of the user's, and all that it imports, is unchanged since it declared a pattern.
 
-    It is judged by what reading that file alone left on disk. No run reads one of the project's files alone, so what is
-    left of one may be older than the run.
+    It is judged by what reading that file alone left on disk, but for this package: it is loaded. No run reads one of
+    the project's files alone, so what is left of one may be older than the run.
     """
     declarations = _kept([Path(info.source)])
-    known = declarations is None or info.source_sha256 in {each.source_sha256 for each in declarations.patterns}
-    return known and (declarations is None or _is_current(declarations))
+    if declarations is None:
+        return True
+    own = {path: known for path, known in declarations.sources.items() if PACKAGE not in Path(path).parents}
+    digests = {each.source_sha256 for each in declarations.patterns}
+    return info.source_sha256 in digests and _is_current(own)
 
 
 def sources(files: Sequence[Path]) -> Mapping[str, bytes]:
@@ -126,9 +129,9 @@ def _kept(files: Sequence[Path]) -> Declarations | None:
         return None
 
 
-def _is_current(declarations: Declarations) -> bool:
+def _is_current(sources: Mapping[str, bytes]) -> bool:
     try:
-        return all(contents_hash(path) == known for path, known in declarations.sources.items())
+        return all(contents_hash(path) == known for path, known in sources.items())
     except OSError:
         return False
 
@@ -147,7 +150,11 @@ def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
         )
         if answer.failure is not None:
             raise _how_it_ended(log.read(), answer.failure, limit_s)
-    result = msgspec.convert(answer.value, Declarations | Refusal)
+    try:
+        result = msgspec.convert(answer.value, Declarations | Refusal)
+    except msgspec.ValidationError as error:
+        names = ", ".join(file.name for file in files)
+        raise PatternError(f"{names}: what it declares is of the wrong type: {error}: mend the pattern file") from None
     if isinstance(result, Declarations):
         return result
     raise (BrokenEnvironment if result.broken_environment else PatternError)(result.line)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import struct
+from typing import Final
+
+#: Type of a section that has no bytes in the file, such as ``.bss`` with a program's own variables.
+_NOBITS: Final = 8
 
 
 def is_zebin(data: bytes) -> bool:
@@ -29,7 +33,7 @@ def sections(data: bytes) -> dict[str, bytes]:
 
 
 def _content(data: bytes, header: tuple[int, ...]) -> bytes:
-    offset, size = header[4], header[5]
+    offset, size = header[4], 0 if header[1] == _NOBITS else header[5]
     if offset + size > len(data):
         raise ValueError("the ELF file is cut short")
     return data[offset : offset + size]

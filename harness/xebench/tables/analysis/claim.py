@@ -132,7 +132,7 @@ class Claim(msgspec.Struct, frozen=True):
             (self.is_ours or self.source, f"strength {self.strength!r} needs a source: the line of the guide"),
             (self.strength != Strength.FIGURE or self.figure, "strength 'figure' needs figure=Figure(...)"),
             (1 <= self.at_least < math.inf, f"at_least {self.at_least!r}: give a ratio of 1 or more"),
-            (0 <= self.within < math.inf, f"within {self.within!r}: give a part, such as 0.1"),
+            (0 <= self.within < 1, f"within {self.within!r}: give a part below 1, such as 0.1"),
             (0 < figure.speedup < math.inf, f"figure {figure.speedup!r}: give a speed-up above 0"),
             (figure.metric in ("", *Metric), f"figure: metric {figure.metric!r} is none of {', '.join(Metric)}"),
         )
