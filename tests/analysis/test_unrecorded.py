@@ -64,7 +64,8 @@ def test_contradiction(times: HostTimes, outcome: Outcome, code: Reason | None, 
 
 
 def test_what_launches_may_cost() -> None:
-    assert allowed_ns("cpu", 10.0, 2) == 120 and allowed_ns("gpu", 10.0, 2) == 60
+    assert allowed_ns("cpu", 10.0, 1) == 60 and allowed_ns("gpu", 10.0, 1) == 30
+    assert allowed_ns("cpu", 10.0, 3) == 120 and allowed_ns("gpu", 10.0, 3) == 60, "half for each that follows"
     assert math.isnan(allowed_ns("gpu", None, 2)), "not measured"
 
 

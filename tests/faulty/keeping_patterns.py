@@ -4,7 +4,11 @@ The work is y = 2 x by an iteration of some milliseconds. Every optimized varian
 """
 
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
+import dpctl.tensor
 import numpy as np
 
 from xebench import Pattern, Problem, inout, opencl_kernel, output
@@ -49,6 +53,27 @@ __kernel void iterate_unless_marked(__global const float *x, __global float *y, 
     kept[2 * n + i] = x[i];
 }
 """)
+
+half_of = opencl_kernel("""
+__kernel void half_of(__global const float *x, __global float *y) {
+    y[get_global_id(0)] = 0.5f * x[get_global_id(0)];
+}
+""")
+
+iterate_unless_kept_in_the_program = opencl_kernel(
+    """
+__global float kept[64], of[64];
+__kernel void iterate_unless_kept(__global const float *x, __global float *y) {
+    const int i = get_global_id(0);
+    float value = kept[i];
+    for (int step = 0; of[i] != x[i] && step < 2000000; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = kept[i] = value;
+    of[i] = x[i];
+}
+""",
+    build_options="-cl-std=CL2.0",
+)
 
 twice_of_table = opencl_kernel("""
 __kernel void twice_of_table(__global const float *table, __global const int *places, __global float *y) {
@@ -259,6 +284,11 @@ def marks_what_is_done(session, p):
     return lambda: session.launch(iterate_unless_marked, kapi.Range(p.n), p.x, p.y, kept)
 
 
+@beside("results_in_the_program")
+def keeps_in_variables_of_the_program(session, p):
+    session.launch(iterate_unless_kept_in_the_program, kapi.Range(p.n), p.x, p.y)
+
+
 @beside("answers_on_the_host")
 def computes_in_its_preparation(session, p):
     answer = 2 * p.host.x
@@ -271,6 +301,142 @@ def launches_in_its_preparation(session, p):
     work_into(session, p, answer)
     session.wait()
     return lambda: session.copy(p.y, answer)
+
+
+def fetched(session, p):
+    right(session, p)
+    found = np.empty(p.n, np.float32)
+    session.copy(found, p.y)
+    session.wait()
+    return found
+
+
+@beside("results_in_the_session_and_data_read_before")
+def keeps_in_the_session(session, p):
+    assert p.host.x.min() >= 1
+    session.kept = None
+
+    def sample():
+        if session.kept is None:
+            session.kept = fetched(session, p)
+        session.copy(p.y, session.kept)
+
+    return sample
+
+
+@beside("results_as_bytes_and_data_read_before")
+def keeps_bytes(session, p):
+    assert p.host.x.min() >= 1
+    kept = []
+
+    def sample():
+        if not kept:
+            kept.append(fetched(session, p).tobytes())
+        session.copy(p.y, np.frombuffer(kept[0], np.float32))
+
+    return sample
+
+
+@beside("memo_by_all_elements_and_data_read_before")
+def remembers_by_all_elements(session, p):
+    assert p.host.x.min() >= 1
+
+    def sample():
+        key = "all elements", p.host.x.tobytes()
+        if key not in memo:
+            memo[key] = fetched(session, p).tobytes()
+        session.copy(p.y, np.frombuffer(memo[key], np.float32))
+
+    return sample
+
+
+def of_a_library(session, p):
+    scratch, done = dpctl.tensor.empty(p.n, dtype="f4", sycl_queue=session.queue), []
+
+    def sample():
+        if not done:
+            work_into(session, p, scratch)
+            done.append(True)
+        session.copy(p.y, scratch)
+
+    return sample
+
+
+beside("scratch_of_a_library")(of_a_library)
+beside("scratch_of_a_library_and_the_same_data", same_data)(of_a_library)
+
+
+@beside("results_by_name_of_the_same_data", same_data)
+def remembers_by_name(session, p):
+    if "by name" not in memo:
+        memo["by name"] = fetched(session, p)
+    session.copy(p.y, memo["by name"])
+
+
+class Holder:
+    kept = None
+
+
+@beside("results_in_a_class_of_the_same_data", same_data)
+def remembers_in_a_class(session, p):
+    if Holder.kept is None:
+        Holder.kept = fetched(session, p)
+    session.copy(p.y, Holder.kept)
+
+
+@beside("results_in_a_default_of_the_same_data", same_data)
+def remembers_in_a_default(session, p, kept={}):  # noqa: B006
+    if not kept:
+        kept["y"] = fetched(session, p)
+    session.copy(p.y, kept["y"])
+
+
+@beside("answers_among_others")
+def computes_among_others(session, p):
+    answers = np.zeros(p.n + 7, np.float32)
+    answers[3 : 3 + p.n] = 2 * p.host.x
+    return lambda: session.copy(p.y, answers[3 : 3 + p.n])
+
+
+@beside("answers_in_a_row_of_memory")
+def launches_into_a_row(session, p):
+    rows = session.alloc((2, p.n), np.float32, usm="shared")
+    work_into(session, p, rows[1])
+    session.wait()
+    return lambda: session.launch(twice_of_table, kapi.Range(p.n), *halves_of(session, p, rows[1]), p.y)
+
+
+def halves_of(session, p, row):
+    half = session.alloc(p.n, np.float32)
+    session.launch(half_of, kapi.Range(p.n), row, half)
+    return half, session_places(session, p)
+
+
+@beside("answers_in_double")
+def computes_in_double(session, p):
+    answers = 2 * p.host.x.astype(np.float64)
+    return lambda: session.copy(p.y, answers.astype(np.float32))
+
+
+@beside("answers_in_a_list")
+def computes_a_list(session, p):
+    answers = (2 * p.host.x).tolist()
+    return lambda: session.copy(p.y, np.array(answers, np.float32))
+
+
+@beside("answers_of_a_thread")
+def computes_beside(session, p):
+    x, answers = p.host.x, np.zeros(p.n, np.float32)
+
+    end = time.monotonic() + 5
+
+    def compute():
+        while time.monotonic() < end:
+            np.multiply(x, 2, out=answers)
+
+    threading.Thread(target=compute, daemon=True).start()
+    time.sleep(0.01)
+    return lambda: session.copy(p.y, answers)
 
 
 # ---- honest --------------------------------------------------------------------------------------------------------
@@ -318,6 +484,43 @@ def through_a_pool(session, p):
         session.copy(copies[0], pool[1])
         session.wait()
         session.copy(p.y, copies[0])
+
+    return sample
+
+
+@lookups.intermediate
+def on_the_host(session, p):
+    """Copies alone, of what the host computes each time; it has looked at the data before."""
+    assert p.host.table.min() >= 1
+    return lambda: session.copy(p.y, 2 * p.host.table[p.host.places])
+
+
+twice = np.full(1, 2, np.float32)
+pool = ThreadPoolExecutor(2)
+
+
+@lookups.intermediate
+def by_threads_that_stay(session, p):
+    """A table and threads of the module."""
+    places = p.host.places
+    return lambda: session.copy(p.y, pool.submit(lambda: twice * p.host.table[places]).result())
+
+
+moved = Pattern("moved", guide="none", lesson="Copies.", presets=SIZES)
+moved.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output((2, n), np.float32)))
+moved.reference(lambda p: {"y": np.stack([np.roll(p.x, 7), p.x])})
+
+
+@moved.naive
+def staged(session, p):
+    """The halves of its data wait in memory of its own, as before an upload."""
+    stages = [session.alloc(p.n, np.float32, usm="host") for _ in range(2)]
+    for stage, shift in zip(stages, (7, 0), strict=True):
+        session.copy(stage, np.roll(p.host.x, shift))
+
+    def sample():
+        session.copy(p.y[0], stages[0])
+        session.copy(p.y[1], stages[1])
 
     return sample
 

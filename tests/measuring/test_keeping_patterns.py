@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from family_kit import Sender, measure
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.usefixtures("_recorded")]
 
 KEEPING = Path(__file__).parents[1] / "faulty/keeping_patterns.py"
+
+
+@pytest.fixture(scope="module")
+def _recorded() -> None:
+    """Direct calls of libraries are seen, as in a worker."""
+    from xebench.dpex import direct_calls
+
+    direct_calls.install()
 
 
 def of_last(done: Sender) -> tuple[str, str]:
@@ -30,6 +39,10 @@ def of_last(done: Sender) -> tuple[str, str]:
         "results_on_the_host_and_data_read_before",
         "results_on_the_host_of_the_same_data",
         "results_in_an_object_and_data_read_before",
+        "results_in_the_session_and_data_read_before",
+        "results_as_bytes_and_data_read_before",
+        "scratch_of_a_library",
+        "scratch_of_a_library_and_the_same_data",
         "scratch_of_the_first_call",
         "memo_by_pointer",
         "memo_by_identity",
@@ -54,7 +67,16 @@ def test_checks_among_samples_are_calls_like_theirs_of_the_same_function(pattern
     assert status == "wrong" and "elements differ" in reason
 
 
-@pytest.mark.parametrize("pattern", ["output_is_right", "memo_by_some_elements", "marks_beside_results"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "output_is_right",
+        "memo_by_some_elements",
+        "memo_by_all_elements_and_data_read_before",
+        "marks_beside_results",
+        "results_in_the_program",
+    ],
+)
 def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern))
     assert status == "wrong"
@@ -67,13 +89,32 @@ def test_a_memo_on_the_device_is_spoilt_or_found_by_its_time() -> None:
     assert "64 of 64 elements differ" in reason or "when called again" in reason
 
 
-@pytest.mark.parametrize("pattern", ["answers_on_the_host", "answers_on_the_device"])
-def test_results_that_a_preparation_computes_are_found_in_what_it_leaves(pattern: str) -> None:
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "answers_on_the_host",
+        "answers_on_the_device",
+        "answers_among_others",
+        "answers_in_a_row_of_memory",
+        "answers_in_double",
+        "answers_in_a_list",
+        "results_by_name_of_the_same_data",
+        "results_in_a_class_of_the_same_data",
+        "results_in_a_default_of_the_same_data",
+    ],
+)
+def test_results_that_are_ready_before_a_call_are_found(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern))
-    assert status == "wrong" and reason.startswith("its preparation has y ready: ")
+    assert status == "wrong" and reason.startswith("y was ready before the call: ")
 
 
-@pytest.mark.parametrize("pattern", ["lookups", "updated"])
+def test_a_thread_that_works_between_the_calls_is_an_error() -> None:
+    status, reason = of_last(measure(KEEPING, "answers_of_a_thread"))
+    assert status == "error"
+    assert re.fullmatch("sample: its thread .* works on when the call is over: have the sample wait .*", reason)
+
+
+@pytest.mark.parametrize("pattern", ["lookups", "moved", "updated"])
 def test_honest_variants_may_read_data_beforehand_and_use_memory_again(pattern: str) -> None:
     done = measure(KEEPING, pattern, min_instances=2, max_blocks=24, budget_s=20.0)
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("ok", "")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -163,8 +164,18 @@ class Binding:
 
     def is_given(self, result: Array) -> bool:
         """True if a result has the bits of an array that the problem gives, so it is a copy of that."""
-        given = (*self.inputs.values(), *self.initial.values())
-        return any(array.nbytes == result.nbytes and np.array_equal(_bits(array), _bits(result)) for array in given)
+        return any(
+            array.nbytes == result.nbytes and np.array_equal(_bits(array), _bits(result)) for array in self._given
+        )
+
+    def has_elements_of(self, result: Array) -> bool:
+        """True if each element of a result is one of an array that the problem gives: copies alone can make it."""
+        given = [array.reshape(-1) for array in self._given if array.dtype == result.dtype]
+        return bool(given) and bool(np.isin(result, np.concatenate(given)).all())
+
+    @property
+    def _given(self) -> list[Array]:
+        return [*self.inputs.values(), *self.initial.values()]
 
     def poison(self, contents: Mapping[str, Array]) -> None:
         """Overwrite the outputs with what no right variant writes; those that are not named, with what they hold."""
@@ -188,6 +199,24 @@ class Binding:
             for name, value in self.written().items()
             if name not in known
         }
+
+
+def turned(problem: Problem) -> Problem:
+    """The same problem with the elements of its arrays of real numbers in the opposite order.
+
+    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are, so that whoever
+    prepared for the one may be called on the other.
+    """
+    made = Problem.__new__(Problem)
+    vars(made).update(vars(problem))
+    made.fields = {name: _turned(field) for name, field in problem.fields.items()}
+    return made
+
+
+def _turned(field: Any) -> Any:
+    if isinstance(field, InOut):
+        return replace(field, initial=_turned(field.initial))
+    return np.flip(field) if isinstance(field, np.ndarray) and field.dtype.kind in "fc" else field
 
 
 def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:

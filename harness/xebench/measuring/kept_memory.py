@@ -1,10 +1,11 @@
 """What a variant holds between its samples, on the host and on the device: set back before it is checked.
 
-They are looked for in what the function closes over, and in containers and objects there. Other data show what a
-variant keeps elsewhere, unless its preparation read them.
+They are looked for in what the function closes over, and in containers and objects there. What its preparation wrote is
+put back, and the rest is spoilt. A variant that copies results of an earlier sample, or finds there that it has
+computed them, has nothing to copy or find.
 
-What its preparation wrote is put back, and the rest is spoilt. A variant that copies results of an earlier sample, or
-finds there that it has computed them, has nothing to copy or find.
+Results themselves are looked for also in what the function reaches by names of its module, after a checked call: spoilt
+there, they must come again. Nothing else is written there, as other variants may use it.
 """
 
 from __future__ import annotations
@@ -13,17 +14,22 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from types import FunctionType, MethodType
-from typing import Any
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Final
 
 import dpctl.memory
 import numpy as np
 
 from xebench.measuring.session.device_memory import memory_of, spoil
+from xebench.patterns.pattern_file import PACKAGES
 from xebench.system.sycl_types import Array
 
 #: Packages whose objects hold no arrays of a variant's.
-_NOT_ITS_OWN = ("dpctl", "dpnp", "numba", "numpy", "xebench")
+_NOT_ITS_OWN: Final = ("dpctl", "dpnp", "numba", "numpy", "xebench")
+#: So many times as large as a result may be what holds it among other things, and so many places of its first element
+#: are looked at.
+_LARGER: Final = 3
+_PLACES: Final = 64
 
 
 class KeptArrays:
@@ -33,15 +39,12 @@ class KeptArrays:
         self._function = function
         self._prepared = {id(array): (array, array.copy()) for array in arrays_in(function)}
 
-    def had(self, result: Array) -> bool:
-        """True if one of them held exactly these elements."""
-        return any(has_bits(contents, result) for _, contents in self._prepared.values())
-
-    def spoil(self, result: Array) -> None:
-        """Overwrite those that held exactly these elements."""
-        for array, contents in self._prepared.values():
-            if has_bits(contents, result):
-                _write_array(array, _poison(array))
+    def spoil(self, result: Array) -> bool:
+        """Overwrite these elements wherever the function reaches them; whether it does."""
+        found = [(array, part) for array in arrays_in(self._function, by_name=True) for part in _parts(array, result)]
+        for array, part in found:
+            _write_array(array, _poison(array), part)
+        return bool(found)
 
     def set_back(self) -> None:
         """Have them hold what they held, and those that are new a poison."""
@@ -56,8 +59,29 @@ def has_bits(contents: Array, result: Array) -> bool:
     return same and bool((result != result.flat[0]).any())
 
 
-def arrays_in(root: Any) -> Iterator[Array]:
-    """The arrays of numbers that an object holds, each once."""
+def _parts(array: Array, result: Array) -> Iterator[slice]:
+    """The parts of an array, in one dimension, that hold a result, also in a wider or narrower type."""
+    size = result.size
+    if (
+        not array.flags.c_contiguous
+        or array.dtype.kind != result.dtype.kind
+        or not size <= array.size <= _LARGER * size
+    ):
+        return
+    with np.errstate(all="ignore"):
+        elements = array.reshape(-1).astype(result.dtype, copy=False)
+    for begin in np.flatnonzero(elements[: array.size - size + 1] == result.flat[0])[:_PLACES]:
+        if has_bits(elements[begin : begin + size], result):
+            yield slice(begin, begin + size)
+
+
+def arrays_in(root: Any, *, by_name: bool = False) -> Iterator[Array]:
+    """The arrays of numbers that an object holds, each once.
+
+    Args:
+        root: the object.
+        by_name: whether also those that a function or a class of a pattern file reaches by names of its module.
+    """
     seen: set[int] = set()
     left = [root]
     while left:
@@ -70,6 +94,26 @@ def arrays_in(root: Any) -> Iterator[Array]:
                 yield value
         else:
             left += _inside(value)
+            if by_name:
+                left += _named(value)
+
+
+def _named(value: Any) -> list[Any]:
+    """What a pattern file's function, class or object refers to beside what it holds."""
+    if not isinstance(value, type | FunctionType):
+        value = type(value)
+    if not str(value.__module__).startswith(PACKAGES):
+        return []
+    if isinstance(value, type):
+        return list(vars(value).values())
+    return [value.__globals__[name] for name in _names_of(value.__code__) if name in value.__globals__]
+
+
+def _names_of(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names_of(inner)
 
 
 def _inside(value: Any) -> list[Any]:
@@ -111,11 +155,12 @@ def _poison(array: Array) -> Any:
     return array.dtype.type(np.nan) if array.dtype.kind in "fc" else np.array(-1).astype(array.dtype)
 
 
-def _write_array(array: Array, contents: Any) -> None:
+def _write_array(array: Array, contents: Any, part: slice | None = None) -> None:
     try:
         could_be_written = array.flags.writeable
         array.setflags(write=True)
-        array[...] = contents
+        target = array if part is None else array.reshape(-1)[part]
+        target[...] = contents
         array.setflags(write=could_be_written)
     except ValueError:  # it is one of the problem's, which cannot be written
         return
@@ -153,19 +198,20 @@ class KeptMemory:
         for _, memory in _in_use(self._others):
             spoil(memory)
 
-    def had(self, result: Array) -> bool:
-        """True if the preparation had written exactly these elements."""
-        return any(_has(contents, result) for _, contents in self._prepared)
+    def spoil(self, result: Array) -> bool:
+        """Overwrite these elements wherever the variant's memory holds them; whether it does."""
+        found = False
+        for _, memory in _in_use(self._all()):
+            if result.nbytes // 2 <= memory.nbytes <= 2 * _LARGER * result.nbytes:
+                found |= _spoil_part(memory, result)
+        return found
 
-    def spoil(self, result: Array) -> None:
-        """Overwrite what the preparation had written where it is exactly these elements."""
-        ready = [allocation for allocation, contents in self._prepared if _has(contents, result)]
-        for _, memory in _in_use(ready):
-            spoil(memory)
+    def _all(self) -> list[weakref.ref[Any]]:
+        return [*(allocation for allocation, _ in self._prepared), *self._others]
 
     def rewrite(self) -> None:
         """Write what it holds, so that caches are as after :meth:`set_back`."""
-        for _, memory in _in_use([*(allocation for allocation, _ in self._prepared), *self._others]):
+        for _, memory in _in_use(self._all()):
             _write_memory(memory, _copy(memory))
 
 
@@ -186,10 +232,18 @@ def _write_memory(memory: Any, contents: Any) -> None:
         memory.copy_from_device(contents)
 
 
-def _has(contents: Any, result: Array) -> bool:
-    if contents.nbytes != result.nbytes:
-        return False
-    return has_bits(contents if isinstance(contents, np.ndarray) else contents.copy_to_host(), result)
+def _spoil_part(memory: Any, result: Array) -> bool:
+    """Overwrite a result in memory, held in its own type or in another one of floating point; whether it was there."""
+    contents, found = memory.copy_to_host(), False
+    types = (np.float32, np.float64) if result.dtype.kind == "f" else (result.dtype.type,)
+    for each in dict.fromkeys((result.dtype.type, *types)):
+        array = contents[: memory.nbytes - memory.nbytes % np.dtype(each).itemsize].view(each)
+        for part in _parts(array, result):
+            array[part] = _poison(array)
+            found = True
+    if found:
+        memory.copy_from_host(contents)
+    return found
 
 
 def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:

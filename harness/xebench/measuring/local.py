@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from xebench.measuring.bound_problem import Binding
+from xebench.dpex import direct_calls
+from xebench.measuring.bound_problem import Binding, turned
 from xebench.measuring.correctness import does_no_more
-from xebench.measuring.kept_memory import KeptArrays, KeptMemory
+from xebench.measuring.kept_memory import KeptArrays, KeptMemory, has_bits
+from xebench.measuring.own_threads import OwnThreads
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -48,6 +50,7 @@ class _Prepared:
         read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
+        computed: results that it wrote by copies alone though other data stood in the inputs by then.
     """
 
     memory: KeptMemory = field(default_factory=KeptMemory)
@@ -55,6 +58,7 @@ class _Prepared:
     read: bool = False
     sample: Callable[[], Any] = tuple
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
+    computed: Contents = field(default_factory=dict)
 
 
 def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
@@ -98,6 +102,7 @@ class ProblemPlace:
         self._prepared: dict[str, _Prepared] = {}
         self._set_up: _Prepared | None = None  # for a call of a check
         self._programs = Programs()
+        self._threads = OwnThreads()
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
@@ -155,25 +160,44 @@ class ProblemPlace:
         program = self._programs.of(noted)
         return Started(host_ns, compiled, kernels, devices, self._results(contents), changed, reads, program, found)
 
-    def _prepare(self, variant: str) -> _Prepared:
-        """Call a variant for the first time on these arrays."""
+    def _prepare(self, variant: str, other: Problem | None = None) -> _Prepared:
+        """Call a variant for the first time on these arrays.
+
+        Args:
+            variant: its name.
+            other: stands in the arrays when its preparation is over, until the call is: whatever the call finds and
+                keeps is of no use for the next one. None: the data stay.
+        """
         session, bound, made = self.session, self.binding.bound, _Prepared()
 
         def prepared(sample: Callable[[], Any]) -> None:
             made.read = bound.host_was_read or session.has_commands
             session.wait()
-            made.memory.prepared(session.take_allocations(), written=made.read)
+            made.memory.prepared(session.take_allocations(), written=made.read or session.has_called)
             if self._may_keep(made):
                 made.arrays = KeptArrays(sample)
+            if other is not None:
+                session.begin()
+                self._put(other)
 
         session.take_allocations()
         session.begin()
         bound.host_was_read = False
         made.sample = start(self._pattern.variants[variant].function, session, bound, self._parameters, prepared)
+        if made.arrays is None and self._may_keep(made):  # there was no preparation, and there are no other data
+            made.arrays = KeptArrays(made.sample)
         session.wait()
+        if other is not None and session.only_copies:
+            made.computed = self.binding.results()
         made.memory.add(session.take_allocations())
+        self._threads.note(variant)
         self._queues = session.queue_count
         return made
+
+    def _put(self, problem: Problem) -> None:
+        with direct_calls.unrecorded:
+            self.binding.show(problem)
+            self.binding.reset()
 
     def _get(self, variant: str) -> _Prepared:
         """A variant, prepared again where another one has ended the process that it was prepared in."""
@@ -209,11 +233,12 @@ class ProblemPlace:
         measured = session.trace(prepared.sample) if traced else session.measure(prepared.sample, batch)
         session.forget_queues(self._queues)
         prepared.memory.add(self.session.take_allocations())
+        self._threads.note(variant)
         if self._set_up is None:
             prepared.latest.append(Call(measured, batch))
         return measured
 
-    def _called(self, prepared: _Prepared) -> Generator[Call, None, Call]:
+    def _called(self, variant: str, prepared: _Prepared) -> Generator[Call, None, Call]:
         """Have a variant called for a check; what was set up for that stays as it is."""
         self._keep_busy()
         self._set_up = prepared
@@ -221,6 +246,7 @@ class ProblemPlace:
             yield (call := Call())
         finally:
             self._set_up = None
+        self._used_ns = self._threads.used_ns(variant)
         return call
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
@@ -232,20 +258,20 @@ class ProblemPlace:
         with self._inputs_kept(look=self._looks) as changed:
             if anew:
                 self._fill(contents)
-                prepared = self._prepare(variant)
+                prepared = self._prepare(variant, self._other(data_set))
+                self._show(data_set)
             prepared.memory.set_back()
             if prepared.arrays is not None:
                 prepared.arrays.set_back()
             self._fill(contents)
-            call = yield from self._called(prepared)
+            call = yield from self._called(variant, prepared)
         # a preparation for the check may have left results, which are looked for
         known = () if anew else self._known(variant, contents, data_set)
         results = self._results(contents, known)
+        self._threads.see_them_wait(self._used_ns)
         if contents is None:
             return Checked(call.measured, results, changed)
-        ready = self._ready(prepared, results) if anew else []
-        if ready:
-            ready = yield from self._without_ready(prepared, contents, results)
+        ready = (yield from self._ready(variant, prepared, contents, results)) if anew else []
         if does_no_more(call, latest, metric_named(self._pattern.metric)):
             return Checked(call.measured, results, changed, None, ready, known)
         # all is written once more, so that caches are as before
@@ -253,7 +279,7 @@ class ProblemPlace:
         prepared.memory.rewrite()
         self._fill(results)
         with self._inputs_kept(look=self._looks) as changed_again:
-            again = yield from self._called(prepared)
+            again = yield from self._called(variant, prepared)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
@@ -284,27 +310,35 @@ class ProblemPlace:
         """Whether what it keeps of other data is rightly kept, or there are no others."""
         return prepared.read or self._problems.count == 1
 
-    def _ready(self, prepared: _Prepared, results: Contents) -> list[str]:
-        """Results that the preparation had computed, as far as it was done for the check."""
-        arrays = prepared.arrays
-        if arrays is None:  # there was no preparation
-            return []
-        had = {name: prepared.memory.had(result) or arrays.had(result) for name, result in results.items()}
-        return [name for name in results if had[name] and not self.binding.is_given(results[name])]
+    def _other(self, data_set: int) -> Problem | None:
+        """What a variant's first call is made on that was prepared for these data; None where all are the same."""
+        return turned(self._problems[data_set]) if self._problems.count > 1 else None
 
-    def _without_ready(self, prepared: _Prepared, contents: Contents, results: Contents) -> Calls[list[str]]:
-        """Which results do not come out where those that the preparation had computed are spoilt.
+    def _ready(self, variant: str, prepared: _Prepared, contents: Contents, results: Contents) -> Calls[list[str]]:
+        """Results that the preparation, or another call, has computed for a checked one, as far as it could.
 
-        A preparation may run all of the work, to see how long it takes, as long as the samples do it again.
+        Those that it holds are spoilt, and must come again: a preparation may run all of the work, to see how long it
+        takes, as long as the samples do it again, and these may leave it in memory of the variant.
         """
-        for result in results.values():
-            prepared.memory.spoil(result)
-            if prepared.arrays is not None:
-                prepared.arrays.spoil(result)
+        computed = [
+            name
+            for name, result in prepared.computed.items()
+            if has_bits(result, results[name]) and not self.binding.has_elements_of(result)
+        ]
+        own = {name: result for name, result in results.items() if not self.binding.is_given(result)}
+        # all is spoilt that is found
+        arrays = prepared.arrays or KeptArrays(None)
+        held = [prepared.memory.spoil(result) | arrays.spoil(result) for result in own.values()]
+        if not any(held):
+            return computed
         self._fill(contents)
-        yield from self._called(prepared)
+        yield from self._called(variant, prepared)
         again = self._results(contents)
-        return [name for name in results if not np.allclose(again[name], results[name], rtol=1e-3, equal_nan=True)]
+        return [
+            name
+            for name in results
+            if name in computed or not np.allclose(again[name], results[name], rtol=1e-3, equal_nan=True)
+        ]
 
     def changed(self) -> Sequence[str]:
         """Those of this process."""

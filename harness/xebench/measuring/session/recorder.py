@@ -135,6 +135,11 @@ class Recorder:
         """True if there is any event."""
         return bool(self._pending)
 
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of all events."""
+        return {event.kind for event in self._pending}
+
     def wait(self) -> None:
         """Wait for every event."""
         # a sample may wait thousands of times: those waited for earlier are not asked again

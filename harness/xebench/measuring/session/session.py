@@ -16,7 +16,7 @@ import dpnp
 from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
 from xebench.dpex.events import fill
 from xebench.dpex.kernel_store import Compilation, KernelStore
-from xebench.dpex.signature import name_of
+from xebench.dpex.signature import as_usm_array, name_of
 from xebench.errors import Unsupported, XebenchError, first_line
 from xebench.measuring.session import device_memory
 from xebench.measuring.session.device_memory import import_memory
@@ -58,6 +58,7 @@ class Session:
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
+        has_called: whether a variant called a library by itself since :meth:`begin`.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
     """
@@ -68,6 +69,7 @@ class Session:
         self.queue = queue
         self.device = queue.sycl_device
         self.records_direct_calls = True
+        self.has_called = False
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
@@ -366,15 +368,30 @@ class Session:
         """
         name = getattr(function, "__name__", "a library function")
         queues = direct_calls.queues_of(*arguments, *options.values())
+        is_own = bool(queues) and queues[0] in self._queues
         with direct_calls.unrecorded:
-            if queues and queues[0] in self._queues:
-                return self._between_barriers(function, queues[0], arguments, options)
-            result = function(*arguments, **options)
-        if self._measuring and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result)):
+            if is_own:
+                result = self._between_barriers(function, queues[0], arguments, options)
+            else:
+                result = function(*arguments, **options)
+            self._note_memory(result, [*arguments, *options.values()])
+        if (
+            self._measuring
+            and not is_own
+            and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result))
+        ):
             raise XebenchError(
                 f"{name} works on a queue that nobody times: pass sycl_queue=session.queue, or use session.alloc"
             )
         return result
+
+    def _note_memory(self, result: Any, arguments: Sequence[Any]) -> None:
+        """Count memory that a library gave as the variant's, as that of :meth:`alloc`, unless it is an argument's."""
+        self.has_called = True
+        array = as_usm_array(result)
+        given = (as_usm_array(argument) for argument in arguments)
+        if array is not None and all(own is None or own.usm_data._pointer != array.usm_data._pointer for own in given):
+            self._allocated.append(device_memory.watch(array))
 
     def note_directly(
         self,
@@ -415,6 +432,7 @@ class Session:
         if self._measuring:
             raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
+        self.has_called = False
 
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
@@ -475,8 +493,13 @@ class Session:
         """True if anything was submitted since :meth:`begin`."""
         return self._recorder.has_commands
 
+    @property
+    def only_copies(self) -> bool:
+        """True if nothing that was submitted since :meth:`begin` computes."""
+        return self._recorder.kinds <= {"copy", "fill", "barrier"}
+
     def take_allocations(self) -> list[weakref.ref[Any]]:
-        """The memory that :meth:`alloc` gave since the last call, where it is in use still."""
+        """The memory that :meth:`alloc` and libraries gave since the last call, where it is in use still."""
         taken, self._allocated = self._allocated, []
         return [memory for memory in taken if memory() is not None]
 
