@@ -98,7 +98,8 @@ class Pattern:
             ``{"n": (1 << 16, 65521)}``: those after the first are one more family each, at the first value of every
             axis.
         axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
-            ``"device"``: 16 where the device offers it, else the largest size that it offers.
+            ``"device"``: 16 where the device offers it, else the largest size that it offers; or ``("narrow",)``: 8,
+            else the smallest.
         metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
             ``wall`` (host time).
         state: of the caches before each sample unless the user says: ``hot`` (as the samples before left them), or
