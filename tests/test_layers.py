@@ -158,7 +158,6 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.errors",
         "xebench.patterns",
         "xebench.patterns.declaration",
-        "xebench.patterns.reading",
         "xebench.patterns.registry",
         "xebench.report",
         "xebench.report.patterns_text",

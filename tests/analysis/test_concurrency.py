@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from synthetic import Synthetic
 
 from xebench.tables import frame
-from xebench.tables.analysis import concurrency
+from xebench.tables.analysis import metrics
 from xebench.tables.analysis.metrics import EventTimes, span_ns, union_ns
 
 Interval = tuple[int, int]
@@ -45,7 +45,7 @@ def events(*samples: list[Interval], kind: str = "kernel", offset: int = 0) -> p
     ],
 )
 def test_intervals_by_hand(name: str, intervals: list[Interval], busy_ns: int, overlap_ns: int, work_ns: int) -> None:
-    (found,) = concurrency.concurrency_of_samples(events(intervals)).itertuples()
+    (found,) = metrics.concurrency_of_samples(events(intervals)).itertuples()
     assert (found.busy_ns, found.overlap_ns, found.work_ns) == (busy_ns, overlap_ns, work_ns)
     assert found.overlap == pytest.approx(overlap_ns / busy_ns)
     assert found.concurrency == pytest.approx(work_ns / busy_ns)
@@ -54,7 +54,7 @@ def test_intervals_by_hand(name: str, intervals: list[Interval], busy_ns: int, o
 @given(some.lists(INTERVALS, max_size=4), some.sampled_from([0, 1 << 55]), some.integers(0, 99))
 def test_every_nanosecond_is_counted(samples: list[list[Interval]], offset: int, seed: int) -> None:
     table = events(*samples, offset=offset).sample(frac=1, random_state=seed)
-    found = concurrency.concurrency_of_samples(table)
+    found = metrics.concurrency_of_samples(table)
     for number, intervals in enumerate(samples):
         running = Counter(moment for start, end in intervals for moment in range(start, end))
         if not running:
@@ -69,7 +69,7 @@ def test_every_nanosecond_is_counted(samples: list[list[Interval]], offset: int,
 @given(INTERVALS.filter(lambda intervals: any(end > start for start, end in intervals)))
 def test_the_times_of_a_sample_agree_with_the_metrics(intervals: list[Interval]) -> None:
     times = [EventTimes(start, start, end) for start, end in intervals]
-    (found,) = concurrency.concurrency_of_samples(events(intervals)).itertuples()
+    (found,) = metrics.concurrency_of_samples(events(intervals)).itertuples()
     forwards = [time for time in times if time.end_ns > time.start_ns]
     assert found.busy_ns == union_ns(times) <= span_ns(forwards)
     assert 0 <= found.overlap_ns <= found.busy_ns <= found.work_ns
@@ -84,7 +84,7 @@ RAN = some.lists(some.tuples(some.integers(0, 40), some.integers(1, 40)), min_si
 
 def found(intervals: list[Interval]) -> tuple[int, int, int]:
     """Of one sample: time in which any ran, in which two or more did, and the sum of all durations."""
-    (row,) = concurrency.concurrency_of_samples(events(intervals)).itertuples()
+    (row,) = metrics.concurrency_of_samples(events(intervals)).itertuples()
     return row.busy_ns, row.overlap_ns, row.work_ns
 
 
@@ -121,7 +121,7 @@ def test_one_command_after_the_other_on_each_queue_is_at_most_one_a_queue(
         queue = queues[number % count]
         begin = max(start, queue[-1][1] if queue else 0)
         queue.append((begin, begin + end - start))
-    (row,) = concurrency.concurrency_of_samples(events([each for queue in queues for each in queue])).itertuples()
+    (row,) = metrics.concurrency_of_samples(events([each for queue in queues for each in queue])).itertuples()
     assert row.concurrency <= count
     if count == 1:
         assert row.overlap == 0
@@ -130,7 +130,7 @@ def test_one_command_after_the_other_on_each_queue_is_at_most_one_a_queue(
 def test_what_two_clocks_tell_is_not_compared() -> None:
     table = events([(0, 10), (5, 15)], [(0, 10), (5, 15)])
     table["clock"] = pd.array([0, 1, 1, 1], dtype="Int64")
-    (row,) = concurrency.concurrency_of_samples(table).itertuples()
+    (row,) = metrics.concurrency_of_samples(table).itertuples()
     assert (row.Index, row.busy_ns, row.overlap_ns) == (1, 15, 5), "one clock alone can be told, whichever it is"
 
 
@@ -151,15 +151,15 @@ def test_a_case_on_two_devices_has_no_overlap_and_says_why() -> None:
 
 def test_a_barrier_is_no_work() -> None:
     table = pd.concat([events([(0, 10)]), events([(0, 30)], kind="barrier")])
-    (found,) = concurrency.concurrency_of_samples(table).itertuples()
+    (found,) = metrics.concurrency_of_samples(table).itertuples()
     assert (found.busy_ns, found.overlap) == (10, 0)
-    assert concurrency.concurrency_of_samples(events([(0, 30)], kind="barrier")).empty
+    assert metrics.concurrency_of_samples(events([(0, 30)], kind="barrier")).empty
 
 
 def test_a_command_without_times_is_left_out() -> None:
     table = events([(0, 10), (5, 15)])
     table.loc[1, "start_ns"] = pd.NA
-    (found,) = concurrency.concurrency_of_samples(table).itertuples()
+    (found,) = metrics.concurrency_of_samples(table).itertuples()
     assert (found.busy_ns, found.overlap_ns) == (10, 0)
 
 

@@ -10,7 +10,7 @@ import pytest
 from synthetic import Synthetic
 
 from xebench.tables import frame
-from xebench.tables.analysis.concurrency import link_of_samples, link_roofs
+from xebench.tables.analysis.metrics import link_of_samples, link_roofs
 
 ROOFS: Mapping[str, float] = {
     "host_to_device": 10.0,

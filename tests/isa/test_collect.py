@@ -13,8 +13,7 @@ import pytest
 import xebench
 from xebench.isa.collect import Collected, collect
 from xebench.patterns.plan import build_plan
-from xebench.patterns.reading import read
-from xebench.patterns.registry import discover, select
+from xebench.patterns.registry import discover, read, select
 
 pytestmark = pytest.mark.device
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from msgspec import structs
 import xebench
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import pattern_file
-from xebench.patterns.reading import Declarations, Refusal, is_as_declared, read, read_each
+from xebench.patterns.registry import Declarations, Refusal, is_as_declared, read, read_each
 from xebench.system.children import process
 from xebench.tables.analysis.claim import Claim
 

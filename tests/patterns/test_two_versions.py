@@ -11,7 +11,7 @@ from xebench.errors import PatternError, Unsupported
 from xebench.measuring.prepare import make_problem
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
-from xebench.patterns.reading import is_as_declared, read
+from xebench.patterns.registry import is_as_declared, read
 from xebench.patterns.two_versions import write
 
 FILE = """

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_key, device_lock
+from xebench.runner.resource_limits import DeviceLock, OtherRun, SharingWatch, device_key, device_lock
 
 GPU = {"device": "level_zero:gpu:0", "device_class": "gpu", "name": "Intel(R) Arc(TM) A770"}
 
@@ -41,7 +41,7 @@ def test_runs_on_one_device_see_one_another(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_is_gone(tmp_path: Path) -> None:
     script = (
-        "import os, signal; from pathlib import Path; from xebench.runner.device_lock import OtherRun, DeviceLock;"
+        "import os, signal; from pathlib import Path; from xebench.runner.resource_limits import OtherRun, DeviceLock;"
         f"p = DeviceLock('gpu-0', OtherRun(7, 'x', 'y'), Path({str(tmp_path)!r}));"
         "print('here', flush=True); input()"
     )

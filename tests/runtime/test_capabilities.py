@@ -9,7 +9,7 @@ from fake_device import GPU
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.system.runtime.capabilities import known_requirements, missing, narrow_sub_group_size, usual_sub_group_size
+from xebench.system.runtime.devices import known_requirements, missing, narrow_sub_group_size, usual_sub_group_size
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from tools.studies.noise import study_folder
 from tools.studies.noise.__main__ import main
 from tools.studies.noise.instruments import Observation, ProgramTimes
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES, repetition_pairs
-from tools.studies.noise.rules import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
 from tools.studies.noise.study_folder import read_data, write_data, write_report
+from tools.studies.noise.tallies import KNOBS, PRECISIONS, RULES, TOOLS, XEBENCH
 from xebench.errors import BrokenEnvironment, RunFolderError
 
 FACTS = {

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from pytest_benchmark.utils import parse_compare_fail
 
-from tools.studies.noise import rules
+from tools.studies.noise import tallies
 from tools.studies.noise.instruments import Observation, ProgramTimes, pytest_result
 
 DATA = Path(__file__).parent / "data"
@@ -37,7 +37,7 @@ def test_thresholds_are_those_of_compare_fail(statistic: str, percent: int) -> N
     first, second = (benchmark["stats"] for benchmark in recorded["benchmarks"])
     check = parse_compare_fail(f"{statistic}:{percent}%")
     expected = "faster" if check.fails(first, second) else "slower" if check.fails(second, first) else ""
-    calls = rules.differs_by(table(pytest_result(recorded)), percent, statistic)
+    calls = tallies.differs_by(table(pytest_result(recorded)), percent, statistic)
     assert list(calls) == [expected]
 
 
@@ -45,23 +45,23 @@ def test_thresholds_work_in_both_directions() -> None:
     rows = table(
         Observation(side(110), side(100)), Observation(side(100), side(110)), Observation(side(100), side(101))
     )
-    assert list(rules.differs_by(rows, 5.0, "min")) == ["faster", "slower", ""]
-    assert list(rules.differs_by(rows, 12.0, "min")) == ["", "", ""]
+    assert list(tallies.differs_by(rows, 5.0, "min")) == ["faster", "slower", ""]
+    assert list(tallies.differs_by(rows, 12.0, "min")) == ["", "", ""]
 
 
 @pytest.mark.parametrize("percent", [0, 5])
 def test_significance_is_that_of_compare_to(percent: int) -> None:
     pairs = recorded_pairs()
     rows = table(*(Observation(ProgramTimes.of(pair["first_s"]), ProgramTimes.of(pair["second_s"])) for pair in pairs))
-    assert list(rules.significant(rows, percent)) == [pair["said"][str(percent)] for pair in pairs]
+    assert list(tallies.significant(rows, percent)) == [pair["said"][str(percent)] for pair in pairs]
 
 
 def test_t_interval_excludes_1_exactly_when_the_test_rejects() -> None:
     pairs = recorded_pairs()
     rows = table(*(Observation(ProgramTimes.of(pair["first_s"]), ProgramTimes.of(pair["second_s"])) for pair in pairs))
-    low, high = rules.t_interval(rows)
-    told = rules.significant(rows)
-    assert list((low > 1) | (high < 1)) == list(told != rules.NEITHER)
+    low, high = tallies.t_interval(rows)
+    told = tallies.significant(rows)
+    assert list((low > 1) | (high < 1)) == list(told != tallies.NEITHER)
     ratios = [np.mean(pair["first_s"]) / np.mean(pair["second_s"]) for pair in pairs]
     assert np.allclose((low + high) / 2, ratios)
 
@@ -70,4 +70,4 @@ def test_stated_outcomes_are_taken_as_they_are_and_only_differences_are_calls() 
     both = side(1), side(1)
     outcomes = ["faster", "slower", "same", "inconclusive"]
     rows = table(*(Observation(*both, outcome=outcome) for outcome in outcomes))
-    assert list(rules.stated(rows)) == ["faster", "slower", "", ""]
+    assert list(tallies.stated(rows)) == ["faster", "slower", "", ""]

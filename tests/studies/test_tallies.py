@@ -12,8 +12,7 @@ from scipy import stats
 
 from tools.studies.noise import tallies
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from tools.studies.noise.rules import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH
-from tools.studies.noise.tallies import Score, Share
+from tools.studies.noise.tallies import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH, Score, Share
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 96), (29, 32)])

@@ -40,8 +40,7 @@ def main() -> None:
         with asked.child.open("a", encoding="utf-8") as file:
             compare(asked.patterns[0], set(asked.without), file)
         return
-    from xebench.patterns.reading import read
-    from xebench.patterns.registry import builtin_files
+    from xebench.patterns.registry import builtin_files, read
 
     found: dict[str, dict[str, Any]] = {}
     for info in read(builtin_files()):
@@ -109,8 +108,7 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.dpex.signature import signature_of
     from xebench.isa.packing.making import CompilingSession, collect_preset
     from xebench.measuring.session.session import Session
-    from xebench.patterns.reading import read
-    from xebench.patterns.registry import builtin_files
+    from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass
 
     class ComparingStore(KernelStore):

@@ -65,8 +65,7 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.dpex.spirv_cache import this_compiler
     from xebench.isa.packing.making import CompilingSession, CompilingStore, collect_preset
     from xebench.measuring.session.session import Session
-    from xebench.patterns.reading import read
-    from xebench.patterns.registry import builtin_files
+    from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass
 
     shipped.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]

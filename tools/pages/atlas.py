@@ -21,8 +21,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.answer_words import SIGNS
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.tables import Run, load_run
 from xebench.tables.files import MANIFEST
 from xebench.vocabulary import ANSWERED, Answer, DeviceClass

@@ -27,8 +27,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import patterns_text, units
 from xebench.report.page import code
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.tables import Run, load_run
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying, columns, to_json

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.tables import SCHEMA_VERSION, TABLES
 from xebench.tables.schema import DERIVED, MEASURED
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from xebench.patterns.declaration import Entry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 
 PATTERN: Final = "pattern"
 STAND_IN: Final = "stand-in"

@@ -19,8 +19,7 @@ import pandas as pd
 
 from xebench.cli.output import run_program
 from xebench.report.page.code import read
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 
 Row = Mapping[str, Any]
 

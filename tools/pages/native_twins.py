@@ -19,8 +19,7 @@ from tools.pages import generated_code
 from tools.pages.claims import RESULTS, data
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 
 #: Compiler and GPU of each column.
 COLUMNS: Final = (("IGC 1", "pvc"), ("IGC 1", "dg2"), ("IGC 1", "tgllp"), ("IGC 2", "bmg"))

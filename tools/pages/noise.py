@@ -11,9 +11,23 @@ import pandas as pd
 
 from tools import pages
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from tools.studies.noise.rules import OURS, OURS_FINE, PRECISIONS, PYPERF, PYTEST, RULES, Rule
 from tools.studies.noise.study_folder import read_data
-from tools.studies.noise.tallies import Share, coverage, goals, name_of, percent, scores, seconds
+from tools.studies.noise.tallies import (
+    OURS,
+    OURS_FINE,
+    PRECISIONS,
+    PYPERF,
+    PYTEST,
+    RULES,
+    Rule,
+    Share,
+    coverage,
+    goals,
+    name_of,
+    percent,
+    scores,
+    seconds,
+)
 from xebench.cli.output import run_program
 from xebench.report.table_forms import table
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from xebench.report import units
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.system.gpu_model.gpus import find_gpu
 from xebench.system.gpu_model.roof_model import MEMORY, GuideFigure, guide_figures
 from xebench.tables.roofs import RATE_ROOFS, Roof

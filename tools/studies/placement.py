@@ -14,8 +14,7 @@ import click
 from xebench.cli.options import DEVICE
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 
 EQUAL: Final = Path(__file__).with_name("placement_patterns.py")
 NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")

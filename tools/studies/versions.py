@@ -23,8 +23,7 @@ from xebench.cli.options import DEVICE
 from xebench.cli.output import run_program, say
 from xebench.errors import XebenchError
 from xebench.patterns.registry import BENCHMARKS
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.vocabulary import Outcome
 
 #: The variant that takes 3 % longer.

@@ -96,8 +96,7 @@ def plan_for(
 
 def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
     """The plan of all patterns of a user's files."""
-    from xebench.patterns.reading import read
-    from xebench.patterns.registry import pattern_file
+    from xebench.patterns.registry import pattern_file, read
 
     return _plan(read([*map(pattern_file, files)]), preset, gpus)
 

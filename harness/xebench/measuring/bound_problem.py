@@ -11,7 +11,7 @@ import numpy as np
 
 from xebench.errors import TooLarge, suggestion
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
-from xebench.system.runtime.capabilities import gib
+from xebench.system.runtime.devices import gib
 from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:

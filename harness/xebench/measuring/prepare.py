@@ -26,7 +26,7 @@ from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
 from xebench.system.runtime import DeviceInfo, missing
-from xebench.system.runtime.capabilities import LIMITED_AXES
+from xebench.system.runtime.devices import LIMITED_AXES
 from xebench.system.sycl_types import Array
 from xebench.vocabulary import GENERATOR
 

@@ -7,7 +7,6 @@ __all__ = [
     "pattern_file",
     "plan",
     "problem",
-    "reading",
     "registry",
     "two_versions",
     "variant_code",

@@ -24,7 +24,7 @@ import msgspec
 from xebench.errors import BrokenEnvironment, PatternError, describe_error
 from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern import Pattern
-from xebench.patterns.reading import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
+from xebench.patterns.registry import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
 from xebench.system import PACKAGE, runtime
 from xebench.system.children.process import run_as_child
 

@@ -13,7 +13,7 @@ from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.pattern import DEVICE, DEVICE_AXES
 from xebench.patterns.problem import Room, by_class, fitted, is_fit
-from xebench.system.runtime.capabilities import LIMITED_AXES, narrow_sub_group_size, usual_sub_group_size
+from xebench.system.runtime.devices import LIMITED_AXES, narrow_sub_group_size, usual_sub_group_size
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying
 from xebench.tables.analysis.points import Value

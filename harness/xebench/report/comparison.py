@@ -17,8 +17,7 @@ from xebench.report import units
 from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.run_summary import headline
-from xebench.report.table_forms import escape, table
-from xebench.report.templates import fill
+from xebench.report.table_forms import escape, fill, table
 from xebench.tables import Run, compare_runs, compare_versions
 from xebench.tables.analysis import points
 from xebench.tables.analysis.compare import DECIDED

@@ -11,7 +11,7 @@ from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.diff import KernelPair, ListingLine, compare, side_by_side
 from xebench.isa.table import KernelOnGpu
 from xebench.report.isa_text import COLUMNS, LEGEND, cells, claims, failures, target_name
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill
 
 # A listing longer than this is cut: the page stays usable, the files of --keep have the rest.
 MAX_LINES = 1200

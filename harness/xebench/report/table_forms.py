@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from importlib import resources
 from types import ModuleType
 from typing import Any
+
+import jinja2
 
 
 def escape(text: object) -> str:
@@ -88,3 +91,21 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else "" if value is None else str(value)
+
+
+def fill(package: str, template: str, **values: Any) -> str:
+    """A page, without a newline at the end; in HTML every value is escaped. It may include files beside it.
+
+    Args:
+        package: in whose folder the template is.
+        template: name of the file, such as ``run.html.j2``.
+        values: what the template names.
+    """
+    folder = resources.files(package)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
+        autoescape=".html." in template,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(**values)

@@ -28,8 +28,7 @@ from xebench.measuring.messages import (
 )
 from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
-from xebench.patterns.reading import is_as_declared
-from xebench.patterns.registry import is_builtin
+from xebench.patterns.registry import is_as_declared, is_builtin
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit

@@ -19,14 +19,17 @@ from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Room
 from xebench.runner import resume
-from xebench.runner.device_lock import DeviceLock, OtherRun, SharingWatch, device_lock
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import (
+    DeviceLock,
+    OtherRun,
     RunBudget,
+    SharingWatch,
     Stopped,
     StoppedEarly,
     StopSignals,
+    device_lock,
     exit_code,
     host_memory_bytes,
     parse_memory,

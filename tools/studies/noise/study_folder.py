@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from tools.studies.noise.rules import (
+from tools.studies.noise.tallies import (
     BEST_OF,
     KNOBS,
+    MOST_ALARMS,
     OURS,
     OURS_FINE,
     PRECISIONS,
@@ -23,11 +24,8 @@ from tools.studies.noise.rules import (
     PYTEST,
     XEBENCH,
     XEBENCH_FINE,
-    Rule,
-)
-from tools.studies.noise.tallies import (
-    MOST_ALARMS,
     Hindsight,
+    Rule,
     Score,
     Share,
     coverage,
@@ -40,8 +38,7 @@ from tools.studies.noise.tallies import (
     seconds,
 )
 from xebench.errors import BrokenEnvironment, RunFolderError
-from xebench.report.table_forms import table
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill, table
 from xebench.tables.files import write_csv, write_json, write_parquet, write_text
 
 if TYPE_CHECKING:

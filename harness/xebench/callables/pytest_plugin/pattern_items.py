@@ -14,7 +14,7 @@ from xebench.callables.pytest_plugin.borrowed import DeviceClock, refuse_other_d
 from xebench.errors import XebenchError
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family, build_plan
-from xebench.patterns.reading import read
+from xebench.patterns.registry import read
 from xebench.tables import Run
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.vocabulary import FAILED, Status

@@ -43,8 +43,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.pattern import Variant
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Problem
-from xebench.patterns.reading import read
-from xebench.patterns.registry import builtin_files
+from xebench.patterns.registry import builtin_files, read
 from xebench.system.kernel_pack import OCLOC, OWN_PACK, Pack, PackedKernel, pack_beside, write_pack
 from xebench.system.runtime.packages import is_current
 from xebench.vocabulary import DeviceClass

@@ -18,8 +18,7 @@ from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.kernel_store import KernelStore
 from xebench.errors import NoDevice, describe_error
-from xebench.system.runtime.capabilities import missing
-from xebench.system.runtime.devices import DeviceInfo, describe, open_device
+from xebench.system.runtime.devices import DeviceInfo, describe, missing, open_device
 from xebench.system.runtime.tensor import asarray, asnumpy
 
 

@@ -12,8 +12,8 @@ import msgspec
 from xebench.measuring.roofline.catalogue import ROUTES
 from xebench.measuring.roofline.levels import known_caches, measured_levels, named_levels
 from xebench.system.runtime.devices import DeviceInfo
-from xebench.tables.analysis.concurrency import link_roofs
 from xebench.tables.analysis.device_facts import levels_of
+from xebench.tables.analysis.metrics import link_roofs
 from xebench.tables.roofs import Roof
 from xebench.vocabulary import DeviceClass
 

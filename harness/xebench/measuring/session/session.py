@@ -32,7 +32,7 @@ from xebench.measuring.session.several_devices import (
     several_devices,
 )
 from xebench.measuring.session.transcript import HostTrace, Transcript
-from xebench.system.runtime.capabilities import usual_sub_group_size
+from xebench.system.runtime.devices import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, Device, Event, UsmArray
 

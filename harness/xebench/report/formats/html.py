@@ -17,7 +17,7 @@ from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapter
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
-from xebench.report.templates import fill
+from xebench.report.table_forms import fill
 from xebench.tables import Run
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.points import Row, rows

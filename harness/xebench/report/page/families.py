@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from xebench.errors import XebenchError
-from xebench.patterns import reading
+from xebench.patterns import registry
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report.answer_words import is_foreign
@@ -70,7 +70,7 @@ class SourcePrograms:
 @cache
 def _kept(source: str) -> tuple[PatternInfo, ...]:
     path = Path(source)
-    return tuple(info for info in reading.remembered([path]) if reading.is_as_declared(info))
+    return tuple(info for info in registry.last_read([path]) if registry.is_as_declared(info))
 
 
 def _file(case: Mapping[str, Any]) -> str:

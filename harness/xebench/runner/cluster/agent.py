@@ -27,9 +27,18 @@ from xebench.measuring.roofline.results import with_kept_roofs
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
-from xebench.runner.device_lock import OtherRun, SharingWatch, device_key, device_lock, locks_folder, own_folder
 from xebench.runner.manager import Manager
-from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from xebench.runner.resource_limits import (
+    OtherRun,
+    RunBudget,
+    SharingWatch,
+    device_key,
+    device_lock,
+    host_memory_bytes,
+    locks_folder,
+    own_folder,
+    parse_memory,
+)
 from xebench.runner.run_options import Options
 from xebench.runner.visiting import Visiting
 from xebench.system import runtime

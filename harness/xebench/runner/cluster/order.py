@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from xebench.patterns import reading
+from xebench.patterns import registry
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import BENCHMARKS
 from xebench.runner.run_options import Recipe
@@ -48,7 +48,7 @@ class Software:
     @classmethod
     def here(cls, files: Iterable[str]) -> Software:
         """The software of this environment, with these files of the user."""
-        hashes = {file: reading.contents_hash(file) if Path(file).is_file() else _MISSING for file in files}
+        hashes = {file: registry.contents_hash(file) if Path(file).is_file() else _MISSING for file in files}
         return cls(metadata.version("xebench"), str(stack()), _source(), hashes)
 
     def difference(self, other: Software) -> str | None:
@@ -77,7 +77,7 @@ def user_files(paths: Sequence[str]) -> tuple[str, ...]:
     """The files of the user that ``--path`` brings in: pattern files, and what they import from beside them."""
     if not paths:
         return ()
-    own = reading.sources([Path(path).resolve() for path in paths])
+    own = registry.sources([Path(path).resolve() for path in paths])
     return tuple(file for file in own if not {_PACKAGE, BENCHMARKS} & set(Path(file).parents))
 
 

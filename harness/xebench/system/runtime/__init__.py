@@ -4,8 +4,7 @@ Importing this package loads neither dpctl nor numpy; a function that needs them
 environment variables and shared libraries.
 """
 
-from xebench.system.runtime.capabilities import missing
-from xebench.system.runtime.devices import DeviceInfo, Selection, list_devices, select_device
+from xebench.system.runtime.devices import DeviceInfo, Selection, list_devices, missing, select_device
 from xebench.system.runtime.loading import load
 from xebench.system.runtime.machine import describe_machine
 from xebench.system.runtime.variables import relevant_environment, set_variables
@@ -13,7 +12,6 @@ from xebench.system.runtime.variables import relevant_environment, set_variables
 __all__ = [
     "DeviceInfo",
     "Selection",
-    "capabilities",
     "describe_machine",
     "devices",
     "elf",

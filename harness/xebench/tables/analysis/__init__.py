@@ -4,7 +4,6 @@ __all__ = [
     "answer",
     "claim",
     "compare",
-    "concurrency",
     "device_facts",
     "intervals",
     "judge",

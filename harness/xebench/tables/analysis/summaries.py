@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from xebench.tables.analysis import concurrency, intervals, statistics
+from xebench.tables.analysis import intervals, metrics, statistics
 from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
@@ -137,7 +137,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     """
     trusted = usable(cases, samples)
     used = by_place(devices)
-    together = _of_events(trusted, concurrency.concurrency_of_samples(events).join(_of_links(cases, events, used)))
+    together = _of_events(trusted, metrics.concurrency_of_samples(events).join(_of_links(cases, events, used)))
     by_state = {key: _describe(Series.of(data)) for key, data in trusted.groupby(["case_id", "state"])}
     of_nothing = _describe(NONE)
     compilations = samples[counting_samples(samples) & (samples["state"] == State.COMPILE)]
@@ -145,7 +145,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
     states = states_of(samples)
     first = events[events["sample_id"].isin(events.drop_duplicates("case_id")["sample_id"])]
     queues = first.groupby("case_id")["queue"].nunique().to_dict()
-    notes = concurrency.notes(first)
+    notes = metrics.notes(first)
     result: list[Row] = []
     for case in rows(cases):
         for state in in_order(states.get(case["case_id"], ())):
@@ -171,12 +171,12 @@ def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[DeviceKey
     for case in rows(cases[["host", "device", "case_id"]]):
         own.setdefault(place(case), []).append(case["case_id"])
     parts = [
-        concurrency.link_of_samples(
-            events[events["case_id"].isin(own.get(one, ()))], concurrency.link_roofs(device["link_roofs"])
+        metrics.link_of_samples(
+            events[events["case_id"].isin(own.get(one, ()))], metrics.link_roofs(device["link_roofs"])
         )
         for one, device in used.items()
     ]
-    return pd.concat(parts) if parts else concurrency.link_of_samples(events, {})
+    return pd.concat(parts) if parts else metrics.link_of_samples(events, {})
 
 
 def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str | None], Row]:

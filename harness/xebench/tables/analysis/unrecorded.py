@@ -22,8 +22,8 @@ from xebench.tables.analysis.statistics import Floats
 from xebench.vocabulary import DeviceClass, Outcome, Reason
 
 #: Launches of an empty kernel that one command may cost on the host, and half as many each that follows it. Of 70 pairs
-#: of a CPU device the two sides differed by 5.3 at most, a kernel with SLM from one without; of 125 of a discrete GPU by
-#: 2.2. The host waits once for many commands: of 231 pairs of the GPU two need more than half.
+#: of a CPU device the two sides differed by 5.3 at most, a kernel with SLM from one without; of 125 of a discrete GPU
+#: by 2.2. The host waits once for many commands: of 231 pairs of the GPU two need more than half.
 LAUNCHES_ALLOWED: Final = {DeviceClass.CPU: 6, DeviceClass.GPU: 3}
 
 #: Part of the difference of the recorded times (where both are the same, of the shorter time) from which that of the
