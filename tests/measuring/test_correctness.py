@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, does_no_more
+from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, WAKING_NS, does_no_more
 from xebench.measuring.place import Call
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis.metrics import EventTimes
@@ -24,14 +24,20 @@ def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Call:
     ("checked", "no_more"),
     [
         (call(MS), True),
-        (call(int(TIMES_AS_LONG * MS) + NOISE_NS), True),
-        (call(int(TIMES_AS_LONG * MS) + NOISE_NS + 1), False),
+        (call(int(TIMES_AS_LONG * MS) + WAKING_NS), True),
+        (call(int(TIMES_AS_LONG * MS) + WAKING_NS + 1), False),
         (call(MS, kernels=2), False),
     ],
 )
 def test_a_call_is_compared_with_the_shortest_sample_and_the_fewest_commands(checked: Call, no_more: bool) -> None:
     samples = [call(5 * MS, kernels=2), call(MS, executions=3), call(9 * MS, kernels=3)]
     assert does_no_more(checked, samples, Metric.DEVICE) is no_more
+
+
+@pytest.mark.parametrize("more_ns", [0, 1])
+def test_a_short_call_is_compared_with_half_of_the_samples(more_ns: int) -> None:
+    samples = [call(1_000), call(2_000), call(WAKING_NS)]
+    assert does_no_more(call(4_000 + NOISE_NS + more_ns), samples, Metric.DEVICE) is (more_ns == 0)
 
 
 def test_one_short_sample_or_none_asks_for_another_call() -> None:

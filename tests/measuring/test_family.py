@@ -257,7 +257,7 @@ def test_checks_are_on_the_data_that_the_samples_do_not_have_and_else_on_unseen_
 @pytest.mark.parametrize("slow_once", [0, 1])
 def test_a_variant_that_is_quicker_when_called_again_each_time_but_one_is_wrong(slow_once: int) -> None:
     place = FakePlace()
-    place.again_ns["b"] = chain(repeat(TIMES_NS, slow_once), repeat(TIMES_NS // 3))
+    place.again_ns["b"] = chain([TIMES_NS // 3], repeat(TIMES_NS, slow_once), repeat(TIMES_NS // 3))
     status, reason = Measurement(place).run().outcomes()["b"]
     assert status == "wrong" and reason.startswith("3 times as long on new data as when called again in block ")
     assert len(place.data_sets["b"]) == LOOKS + slow_once

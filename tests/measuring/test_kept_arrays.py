@@ -49,8 +49,8 @@ def test_objects_of_any_kind_are_no_trouble() -> None:
 
     local, kept = threading.local(), np.zeros(1)
     local.kept = kept
-    odd = holding(Odd(), Odd, local, iter([1]), threading.Lock(), ThreadPoolExecutor(1), 3, None)
-    assert list(arrays_in(odd)) == [kept]
+    odd = holding(Odd(), Odd, local, iter([1]), threading.Lock(), ThreadPoolExecutor(1), np, 3, None)
+    assert list(arrays_in(odd)) == list(arrays_in(odd, by_name=True)) == [kept]
 
 
 def test_arrays_are_set_back_and_new_ones_spoilt() -> None:

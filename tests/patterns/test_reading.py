@@ -130,6 +130,17 @@ def test_a_declaration_is_of_the_file_as_it_was(file: Path, tmp_path: Path) -> N
     assert is_as_declared(now) and not is_as_declared(info), "whoever has read it again"
 
 
+def test_a_module_that_a_variant_imports_when_it_is_called_belongs_to_the_file(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "deeper.py").write_text("STEPS = 1\n")
+    (tmp_path / "later.py").write_text("def steps():\n    from .deeper import STEPS\n    return STEPS\n")
+    file.write_text(FILE.replace("(session, p): ...", "(session, p):\n    from .later import steps\n"))
+    (info,) = read([file])
+    (tmp_path / "deeper.py").write_text("STEPS = 2\n")
+    assert not is_as_declared(info)
+    (now,) = read([file])
+    assert now.source_sha256 != info.source_sha256
+
+
 def test_a_change_of_this_package_is_none_of_the_file(file: Path, cache: Path) -> None:
     (info,) = read([file])
     (kept,) = cache.rglob("*.json")

@@ -35,14 +35,17 @@ from xebench.vocabulary import Metric, Status
 
 #: Times that a variant must do less when called again: what it does may vary by itself.
 LOOKS: Final = 10
-#: Times that it must not: a machine's noise may make one call last as long as the work that it leaves out.
+#: Times that it must not, after the first: noise may make a call last as long as the work that it leaves out.
 NO_LONGER: Final = 2
 #: A call on new data is too long when each took so many times as long as any on the same data again. Honest variants
 #: are a little quicker then too: branches are predicted better that were taken before.
 TIMES_AS_LONG: Final = 2.0
 
-#: ns by which two calls may differ in any case. Sleeping threads of a CPU device take longer to wake, but seldom so.
+#: ns by which two calls may differ in any case.
 NOISE_NS: Final = 5_000
+#: ns by which one may differ from the shortest of some: threads of a CPU device that have gone to sleep take as long to
+#: wake.
+WAKING_NS: Final = 50_000
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
@@ -274,7 +277,7 @@ class Checker:
                 new_ns, known_ns = self._time_ns(checked.measured), self._time_ns(checked.again)
                 if fewer or takes_longer(new_ns, known_ns):
                     times.append(new_ns / (known_ns or 1))
-                elif (no_longer := no_longer + 1) == NO_LONGER:
+                elif not times or (no_longer := no_longer + 1) == NO_LONGER:
                     return
             at_end = None
             if has_other:  # one who remembers the results of these data, too, is as quick on them from now on
@@ -309,9 +312,9 @@ class Checker:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
 
 
-def takes_longer(new_ns: float, known_ns: float) -> bool:
+def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> bool:
     """True if a call on new data took so much longer than one on known data that the latter skipped work."""
-    return new_ns > TIMES_AS_LONG * known_ns + NOISE_NS
+    return new_ns > TIMES_AS_LONG * known_ns + noise_ns
 
 
 def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool:
@@ -319,10 +322,15 @@ def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool
 
     Samples are calls on known data: what is reported of a variant is what they do.
     """
-    least = [_of_one(sample, metric) for sample in samples]
+    taken = [_of_one(sample, metric) for sample in samples]
+    if not taken:
+        return False
     time_ns, commands = _of_one(checked, metric)
-    return bool(least) and not (
-        commands > min(commands for _, commands in least) or takes_longer(time_ns, min(time_ns for time_ns, _ in least))
+    times_ns = [of_sample_ns for of_sample_ns, _ in taken]
+    return not (
+        commands > min(commands for _, commands in taken)
+        or takes_longer(time_ns, statistics.median(times_ns))
+        or takes_longer(time_ns, min(times_ns), WAKING_NS)
     )
 
 

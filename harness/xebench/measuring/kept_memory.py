@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import dpctl.memory
@@ -118,6 +118,8 @@ def _names_of(code: CodeType) -> Iterator[str]:
 
 def _inside(value: Any) -> list[Any]:
     match value:
+        case ModuleType():  # what it has of the variant's, a function names
+            return []
         case FunctionType():
             cells = [cell for cell in value.__closure__ or () if _is_set(cell)]
             return [*(cell.cell_contents for cell in cells), value.__defaults__, value.__kwdefaults__, vars(value)]

@@ -7,6 +7,7 @@ then the stacks.
 
 from __future__ import annotations
 
+import ast
 import faulthandler
 import hashlib
 import importlib.util
@@ -25,6 +26,7 @@ from xebench.errors import BrokenEnvironment, PatternError, describe_error
 from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.registry import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
+from xebench.patterns.variant_code import relative_imports
 from xebench.system import PACKAGE, runtime
 from xebench.system.children.process import run_as_child
 
@@ -127,7 +129,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
             begin(file)
             before = set(sys.modules)
             declared = load_file(Path(file))
-            imported = _forget_imports(before)
+            imported = _with_later_imports(file, _forget_imports(before))
             sources |= {path: contents_hash(path) for path in imported}
             digest = _digest([file, *sorted(imported)])
             patterns += (describe(pattern, digest) for pattern in declared)
@@ -144,6 +146,18 @@ def _forget_imports(before: Container[str]) -> set[str]:
     for name in own:
         del sys.modules[name]
     return {str(imported[name]) for name in own if imported[name].is_file()}
+
+
+def _with_later_imports(file: str, imported: set[str]) -> set[str]:
+    """These files, and what they or the pattern file import relatively in functions that nobody has called yet."""
+    found: set[str] = set()
+    left = [file, *imported]
+    while left:
+        path = Path(left.pop())
+        found.add(str(path))
+        nodes = ast.walk(ast.parse(path.read_bytes() if path.suffix == ".py" else ""))
+        left += {str(module) for _, (module, _) in relative_imports(path, nodes)} - found
+    return found - {file}
 
 
 def _harness_modules() -> Iterator[str]:

@@ -6,7 +6,7 @@ It is read from the pattern file and from the modules that this imports relative
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,7 +93,7 @@ def _module(file: Path) -> _Module:
         if isinstance(node, ast.FunctionDef)
         for of in ("", *(patterns[name] for name in _decorated_by(node) if name in patterns))
     }
-    return _Module(file, text.splitlines(), tops, dict(_imports(file, body)), variants)
+    return _Module(file, text.splitlines(), tops, dict(relative_imports(file, body)), variants)
 
 
 def _names(node: ast.stmt) -> list[str]:
@@ -117,8 +117,9 @@ def _decorated_by(node: ast.FunctionDef) -> set[str]:
     return {name.id for each in node.decorator_list for name in ast.walk(each) if isinstance(name, ast.Name)}
 
 
-def _imports(file: Path, body: list[ast.stmt]) -> Iterator[tuple[str, tuple[Path, str]]]:
-    for node in body:
+def relative_imports(file: Path, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, tuple[Path, str]]]:
+    """The names that statements of a file import relatively: a module's file, and a name in that, or "" for all."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
