@@ -89,10 +89,10 @@ import sys
 from xebench.system import runtime
 runtime.load()
 from xebench.dpex import compiler, direct_calls
-from xebench.isa.packing.making import module_of_packs, of_packs
-from xebench.isa.packing.making import ONCE
-from xebench.isa.packing.making import collect_kernels
-from xebench.isa.packing.recorder import KernelRecorder
+from xebench.isa.packing import module_of_packs, of_packs
+from xebench.isa.packing import ONCE
+from xebench.isa.packing import collect_kernels
+from xebench.isa.packing import KernelRecorder
 from xebench.patterns.registry import discover, select
 from xebench.measuring.roofline.bench import Bench
 from xebench.measuring.roofline.bench import measure_probes

@@ -158,7 +158,7 @@ def test_it_shows_its_public_names(installed: Path, tmp_path: Path) -> None:
 
 def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) -> None:
     code = (
-        "from xebench.isa.packing.recorder import _origin; from xebench.patterns.registry import *;"
+        "from xebench.isa.packing import _origin; from xebench.patterns.registry import *;"
         "import xebench.measuring.doctor.self_test_kernels as kernels; from pathlib import Path;"
         "file = BENCHMARKS / 'slm/tiled_matmul.py';"
         "print(portable_source(str(file)), _origin(file), _origin(Path(kernels.__file__)), _origin(Path('/x/own.py')))"

@@ -128,7 +128,7 @@ def session() -> Any:
     from xebench.dpex import direct_calls
     from xebench.dpex.events import DeviceEvent
     from xebench.dpex.kernel_store import KernelStore
-    from xebench.isa.packing.making import CompilingSession
+    from xebench.isa.packing import CompilingSession
     from xebench.measuring.session.session import Session
 
     class Store(KernelStore):
@@ -146,7 +146,7 @@ def session() -> Any:
 @pytest.mark.device
 @pytest.mark.parametrize("name", INFOS)
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
-    from xebench.isa.packing.making import run_variant
+    from xebench.isa.packing import run_variant
     from xebench.measuring.bound_problem import Binding
     from xebench.measuring.prepare import check_device, find_pattern, make_problem
     from xebench.measuring.session.device_memory import DeviceMemory

@@ -12,7 +12,7 @@ from numba.core import errors as numba_errors
 from numba_dpex.core.exceptions import InternalError
 
 from xebench import kernel_api as kapi
-from xebench.dpex import build, compile_kernel, device_func, kernel, numba_dpex_hooks
+from xebench.dpex import build, compile_kernel, device_func, kernel, numba_compiler
 from xebench.dpex.dpex_errors import ArgumentError, DpexError, KernelBuildError, KernelCompileError
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -123,7 +123,7 @@ def test_a_refusal_of_llvm_spirv(queue: Any, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*_: Any) -> bytes:
         raise InternalError("Error during lowering LLVM IR to SPIRV:\n\tInvalidFunctionCall: Unexpected llvm intrinsic")
 
-    monkeypatch.setattr(numba_dpex_hooks.spirv_generator, "llvm_to_spirv", refuse)
+    monkeypatch.setattr(numba_compiler.spirv_generator, "llvm_to_spirv", refuse)
     with pytest.raises(KernelCompileError, match="InvalidFunctionCall: Unexpected llvm intrinsic"):
         compile_kernel(kernel(plain), kapi.Range(4), (dpt.zeros(4, dtype="f4", sycl_queue=queue),))
 
@@ -156,7 +156,7 @@ def test_a_function_that_nobody_defines(queue: Any) -> None:
     compiled = compiled_plain(queue)
     text = compiled.llvm_ir.replace("ret void", "call spir_func void @nobodys()\n  ret void")
     module = binding.parse_assembly(f"{text}\ndeclare spir_func void @nobodys()\n")
-    spirv = numba_dpex_hooks.to_spirv(module)
+    spirv = numba_compiler.to_spirv(module)
     with pytest.raises(KernelBuildError, match="nobodys"):
         build(replace(compiled, spirv=spirv), queue)
 

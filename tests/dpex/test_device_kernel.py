@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from xebench import kernel_api as kapi
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.dpex_errors import UnsupportedByDevice
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import check_index_space
-from xebench.dpex.signature import Signature
+from xebench.dpex.signature import CompiledKernel, Signature
 
 FIRST, SECOND = (
     SimpleNamespace(name=name, max_work_group_size=1024, max_work_item_sizes3d=(64, 1024, 1024))

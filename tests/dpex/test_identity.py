@@ -8,8 +8,8 @@ import pytest
 
 from xebench.dpex import KernelOptions, device_func, kernel, kernel_api, sub_group
 from xebench.dpex.identity import UnknownIdentity, shipped_key, source_digest
+from xebench.dpex.kernel_options import SourceFunction, SourceKernel
 from xebench.dpex.signature import ArrayType, Signature
-from xebench.dpex.source_kernel import SourceFunction, SourceKernel
 from xebench.patterns.pattern_file import load_file
 
 NUMPY_ERRORS = {"error_model": "numpy"}

@@ -48,7 +48,7 @@ def once(session, p):
     launch(session, p, 2)
 
 
-@pattern.intermediate(claim=Claim("same", against="once", within=1000))
+@pattern.intermediate(claim=Claim("same", against="once", within=0.99))
 def once_more(session, p):
     launch(session, p, 2)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from xebench.isa.code_answers import CodeAnswer, code_answers, judge
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
-from xebench.isa.table import ISA, KernelOnGpu
+from xebench.isa.table import ISA, CodeAnswer, KernelOnGpu, code_answers, judge
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.report import isa_html, isa_text

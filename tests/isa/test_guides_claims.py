@@ -10,9 +10,8 @@ from optional import needs
 
 from tools.pages.claims import all_said
 from xebench.cli.gpu_commands import collect_with_progress, plan_for
-from xebench.isa.code_answers import code_answers
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.table import compile_launches, targets
+from xebench.isa.table import code_answers, compile_launches, targets
 from xebench.patterns.registry import discover
 from xebench.report import isa_text
 from xebench.report.page import code

@@ -19,7 +19,7 @@ from xebench import kernel  # noqa: E402
 from xebench import kernel_api as kapi  # noqa: E402
 from xebench.dpex import build  # noqa: E402
 from xebench.dpex.compiler import compile_for  # noqa: E402
-from xebench.dpex.native_code import native_code  # noqa: E402
+from xebench.dpex.device_kernel import native_code  # noqa: E402
 from xebench.dpex.native_handles import device_handle  # noqa: E402
 from xebench.dpex.signature import signature_of  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402

@@ -15,10 +15,9 @@ from xebench.dpex.compiler import of_this_stack
 from xebench.dpex.foreign_kernel import foreign_digest
 from xebench.dpex.shipped import shipped_spirv
 from xebench.dpex.signature import signature_of
+from xebench.isa import packing
 from xebench.isa.ocloc import NoCompiler
-from xebench.isa.packing import making
-from xebench.isa.packing.making import OCLOC, OpenCLModules
-from xebench.isa.packing.recorder import KernelRecorder
+from xebench.isa.packing import OCLOC, KernelRecorder, OpenCLModules
 from xebench.measuring.session.session import Session
 from xebench.system.kernel_pack import write_pack
 from xebench.system.runtime.tensor import tensor as dpt
@@ -55,7 +54,7 @@ def test_what_ocloc_does_not_take_is_one_line(tmp_path: Path) -> None:
 def test_without_ocloc_what_was_packed_is_kept_and_the_rest_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "find_compiler", no_compiler)
+    monkeypatch.setattr(packing, "find_compiler", no_compiler)
     kept, new = opencl_kernel(TEXT, build_options="-DFACTOR=2"), opencl_kernel(TEXT, build_options="-DFACTOR=3")
     recorder = KernelRecorder(of_this_stack, lambda kernel: b"module")
     arguments = (dpt.zeros(8, dtype="f4"), np.float32(1))

@@ -106,7 +106,7 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.dpex.identity import UnknownIdentity, shipped_key
     from xebench.dpex.kernel_store import KernelStore
     from xebench.dpex.signature import signature_of
-    from xebench.isa.packing.making import CompilingSession, collect_preset
+    from xebench.isa.packing import CompilingSession, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass

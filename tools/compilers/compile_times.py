@@ -63,7 +63,7 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.dpex import SpirvCache, compiler, direct_calls, shipped
     from xebench.dpex.identity import shipped_key
     from xebench.dpex.spirv_cache import this_compiler
-    from xebench.isa.packing.making import CompilingSession, CompilingStore, collect_preset
+    from xebench.isa.packing import CompilingSession, CompilingStore, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass

@@ -16,9 +16,8 @@ import click
 from xebench.cli.gpu_commands import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
-from xebench.isa.code_answers import code_answers
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.table import compile_launches, row, targets
+from xebench.isa.table import code_answers, compile_launches, row, targets
 from xebench.report import isa_text
 
 GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")

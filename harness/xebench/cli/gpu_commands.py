@@ -205,10 +205,9 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
 
     NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
     """
-    from xebench.isa.code_answers import code_answers
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler, refuse_unknown
-    from xebench.isa.table import compile_launches, targets
+    from xebench.isa.table import code_answers, compile_launches, targets
     from xebench.report import isa_text
 
     plan = plan_for(names, given["paths"], given["preset"], given["gpus"])

@@ -107,7 +107,7 @@ def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool)
     from xebench.system import runtime
 
     runtime.load()
-    from xebench.isa.packing.making import make_pack
+    from xebench.isa.packing import make_pack
     from xebench.patterns.registry import pattern_file
 
     chosen = runtime.select_device(device).device.device

@@ -23,7 +23,6 @@ from xebench.system.runtime.loading import load
 load()
 
 from xebench.dpex import atomics, kernel_api, native, sub_group, vector, work_group
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler import compile_kernel
 from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
 from xebench.dpex.device_kernel import DeviceKernel, build, separate_context
@@ -46,6 +45,7 @@ from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
+from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.system.runtime.packages import is_current
 
@@ -54,11 +54,11 @@ if TYPE_CHECKING or is_current():
 else:
     from numba_dpex import call_kernel, call_kernel_async
 
-    from xebench.dpex import numba_dpex_hooks, repairs
+    from xebench.dpex import numba_compiler, repairs
 
     repairs.apply()
-    numba_dpex_hooks.install_translation()
-    numba_dpex_hooks.install_launches()
+    numba_compiler.install_translation()
+    numba_compiler.install_launches()
 
 from xebench.dpex.drop_in import as_numba_dpex
 from xebench.dpex.drop_in import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
@@ -94,7 +94,6 @@ __all__ = [
     "call_kernel",
     "call_kernel_async",
     "compile_kernel",
-    "compiled_kernel",
     "compiler",
     "decorators",
     "device_func",
@@ -111,7 +110,6 @@ __all__ = [
     "load_numba_dpex",
     "narrow",
     "native",
-    "native_code",
     "native_handles",
     "opencl_kernel",
     "options_of",

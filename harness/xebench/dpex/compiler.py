@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel
 from xebench.dpex.identity import UnknownIdentity, shipped_key
+from xebench.dpex.kernel_options import SourceKernel
 from xebench.dpex.shipped import find_shipped, packs_in_sight
-from xebench.dpex.signature import Signature, not_a_kernel, signature_of
-from xebench.dpex.source_kernel import SourceKernel
+from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel, signature_of
 from xebench.dpex.spirv_cache import OWN, SpirvCache, kept_or_compiled, toolchain
 from xebench.errors import BrokenEnvironment
 from xebench.system.runtime.packages import is_current, numba_finding

@@ -3,7 +3,7 @@
 ``@kernel(...)`` is a drop-in for ``numba_dpex.kernel``; its options hold for ``compile_kernel`` of this package
 and for numba-dpex's own ``call_kernel`` and ``call_kernel_async``. A kernel made by ``numba_dpex.kernel`` works
 too and has no options. On the current stack, which has no numba-dpex, a decorated function is kept as it is
-(:mod:`xebench.dpex.source_kernel`).
+(:mod:`xebench.dpex.kernel_options`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from inspect import isfunction
 from typing import Any
 
 from xebench.dpex.dpex_errors import NeedsCompiler
-from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
-from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, SourceFunction, SourceKernel
 from xebench.system.runtime.packages import is_current
 
 _ATTRIBUTE = "dpex_options"
@@ -97,7 +96,7 @@ def _parsed(signatures: Any) -> Any:
     """Types of arguments that a decorator was given, as this stack's compiler takes them; None where none were."""
     if signatures is None or not is_current():
         return signatures
-    from xebench.dpex.target_base.specializations import parsed
+    from xebench.dpex.target_base.device_types import parsed
 
     return parsed(signatures)
 
@@ -105,7 +104,7 @@ def _parsed(signatures: Any) -> Any:
 def _for_kernel(function: Callable[..., None], signatures: Any) -> tuple[Any, ...]:
     if not signatures:
         return ()
-    from xebench.dpex.target_base.specializations import kernel_signature
+    from xebench.dpex.target_base.device_types import kernel_signature
 
     return tuple(kernel_signature(function, signature) for signature in signatures)
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from xebench.dpex import kernel_api
 from xebench.dpex.decorators import options_of
+from xebench.dpex.kernel_options import SourceFunction
 from xebench.dpex.signature import Signature
-from xebench.dpex.source_kernel import SourceFunction
 
 # What these modules publish is known by its name.
 _TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "xebench.dpex")

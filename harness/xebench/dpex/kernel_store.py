@@ -14,16 +14,14 @@ from typing import Any
 import dpctl
 
 from xebench.dpex import direct_calls
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler import compile_for
-from xebench.dpex.device_kernel import DeviceKernel, build, load
+from xebench.dpex.device_kernel import DeviceKernel, binary_of, build, load
 from xebench.dpex.dpex_errors import ArgumentError, KernelBuildError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.narrow import is_narrow, is_within
-from xebench.dpex.native_code import binary_of
-from xebench.dpex.signature import ArrayType, Signature, index_space_extents, signature_of
+from xebench.dpex.signature import ArrayType, CompiledKernel, Signature, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.errors import Unsupported
 from xebench.system.runtime.opencl_library import OpenCLError

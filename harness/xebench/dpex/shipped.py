@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from xebench.dpex.identity import UnknownIdentity, shipped_key
-from xebench.dpex.signature import Signature, not_a_kernel
-from xebench.dpex.source_kernel import SourceFunction, SourceKernel
+from xebench.dpex.kernel_options import SourceFunction, SourceKernel
+from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel
 from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel, compiler_label, pack_beside
 
 

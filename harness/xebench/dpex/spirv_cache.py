@@ -16,9 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.decorators import options_of
-from xebench.dpex.signature import Signature
+from xebench.dpex.signature import CompiledKernel, Signature
 from xebench.system import disk_cache
 from xebench.system.kernel_pack import compiler_label
 from xebench.system.runtime.packages import installed_version, is_current

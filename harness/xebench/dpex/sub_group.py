@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from xebench.dpex._intrinsics.device_function import GroupFunction, group_function
-from xebench.dpex._intrinsics.typers import GroupOperation, Scope, block_access, checks, groups
+from xebench.dpex._intrinsics.typers import GroupOperation, Scope, checks, groups, memory_access
 
 __all__ = [
     "all",
@@ -207,7 +207,7 @@ def ballot(predicate: bool) -> int:
     """
 
 
-@group_function(block_access.block_read(1))
+@group_function(memory_access.block_read(1))
 def block_read(array: Any, index: Any) -> Any:
     """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
@@ -228,12 +228,12 @@ def _block_read(width: int, array: Any, index: Any) -> tuple[Any, ...]:
 
 
 block_read2, block_read4, block_read8 = (
-    GroupFunction.variant(_block_read, width, block_access.block_read(width), f"block_read{width}", width=width)
+    GroupFunction.variant(_block_read, width, memory_access.block_read(width), f"block_read{width}", width=width)
     for width in (2, 4, 8)
 )
 
 
-@group_function(block_access.block_write(1))
+@group_function(memory_access.block_write(1))
 def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
@@ -252,6 +252,6 @@ def _block_write(width: int, array: Any, index: Any, *values: Any) -> None:
 
 
 block_write2, block_write4, block_write8 = (
-    GroupFunction.variant(_block_write, width, block_access.block_write(width), f"block_write{width}", width=width)
+    GroupFunction.variant(_block_write, width, memory_access.block_write(width), f"block_write{width}", width=width)
     for width in (2, 4, 8)
 )

@@ -10,10 +10,9 @@ import dpctl
 import numpy as np
 
 from xebench.dpex import direct_calls, kernel_api
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.narrow import is_within
-from xebench.dpex.signature import index_space_extents
+from xebench.dpex.signature import CompiledKernel, index_space_extents
 from xebench.errors import describe_error
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding

@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
-from xebench.dpex.device_kernel import DeviceKernel
+from xebench.dpex.device_kernel import DeviceKernel, native_code
 from xebench.dpex.kernel_api import NdRange
-from xebench.dpex.native_code import native_code
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.errors import XebenchError
 from xebench.measuring.bound_problem import Binding

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from xebench.isa.code_answers import CodeAnswer
 from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.diff import KernelPair, ListingLine, compare, side_by_side
-from xebench.isa.table import KernelOnGpu
+from xebench.isa.table import CodeAnswer, KernelOnGpu
 from xebench.report.isa_text import COLUMNS, LEGEND, cells, claims, failures, target_name
 from xebench.report.table_forms import fill
 

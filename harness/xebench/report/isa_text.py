@@ -12,10 +12,9 @@ from typing import Any, Final
 import msgspec
 from rich.table import Table
 
-from xebench.isa.code_answers import CodeAnswer
 from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.compilation import Target
-from xebench.isa.table import KernelOnGpu, row
+from xebench.isa.table import CodeAnswer, KernelOnGpu, row
 from xebench.report import patterns_text
 from xebench.report.console import draw, plain_table, terminal_width
 

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Final
 from xebench.dpex._intrinsics.device_function import module
 from xebench.system.runtime.packages import is_current
 
-__all__ = ["GroupOperation", "Scope", "block_access", "checks", "extended", "fetch", "groups", "vectors"]
+__all__ = ["GroupOperation", "Scope", "checks", "extended", "fetch", "groups", "memory_access"]
 
 _PACKAGE: Final = "xebench.dpex._intrinsics"
 
 
 if TYPE_CHECKING or not is_current():
-    from xebench.dpex._intrinsics import block_access, checks, groups, vectors
+    from xebench.dpex._intrinsics import checks, groups, memory_access
     from xebench.dpex._intrinsics.atomic_calls import fetch
     from xebench.dpex._intrinsics.groups import GroupOperation, extended
     from xebench.dpex._intrinsics.spirv import Scope
 else:
-    block_access, checks, groups, vectors = (
-        module(f"{_PACKAGE}.{name}") for name in ("block_access", "checks", "groups", "vectors")
-    )
+    checks, groups, memory_access = (module(f"{_PACKAGE}.{name}") for name in ("checks", "groups", "memory_access"))
     fetch, GroupOperation = module(f"{_PACKAGE}.atomic_calls").fetch, groups.GroupOperation
     extended, Scope = groups.extended, module(f"{_PACKAGE}.spirv").Scope

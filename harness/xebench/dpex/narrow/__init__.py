@@ -3,7 +3,7 @@
 A kernel computes indices as 64-bit integers. Where arrays have fewer than 2**30 elements, and neither an extent of the
 index space nor a 64-bit argument is above a limit of the kernel, or negative where that matters, most fit 32 bits:
 
-- :mod:`function_text` reads a function of LLVM IR;
+- :mod:`function_text` reads a function of LLVM IR, and has the effect of operations on intervals;
 - :mod:`intervals` proves what fits;
 - :mod:`indices` finds what an access bounds;
 - :mod:`narrowing` rewrites it. What is not proved stays as it is;

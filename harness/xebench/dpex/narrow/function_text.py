@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 NAME: Final = r"%[\w.$-]+"
@@ -131,3 +132,158 @@ def _instruction(line: str, block: str, result: str, body: str) -> LlvmInstructi
             operands = [groups[name] for name in ("a", "b") if groups.get(name)]
             return LlvmInstruction(line, block, result, kind, groups.get("op") or kind, operands, groups)
     return LlvmInstruction(line, block, result)
+
+
+IntegerRange = tuple[int, int]
+
+ALL: Final[IntegerRange] = (-(1 << 63), (1 << 63) - 1)
+#: Ends that intervals which still grow are taken to.
+_STEPS: Final = (0, 1 << 16, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 32, 1 << 47, 1 << 62, (1 << 63) - 1)
+
+
+def outcome(op: str, left: IntegerRange, right: IntegerRange) -> bool | None:
+    """The result of a comparison of two numbers, if it is the same for all in their intervals."""
+    if op.startswith("u") and min(left[0], right[0]) < 0:
+        return None
+    sense = op[1:]
+    if sense in ("gt", "ge"):
+        left, right, sense = right, left, {"gt": "lt", "ge": "le"}[sense]
+    if sense == "lt" and (left[1] < right[0] or left[0] >= right[1]):
+        return left[1] < right[0]
+    if sense == "le" and (left[1] <= right[0] or left[0] > right[1]):
+        return left[1] <= right[0]
+    return None
+
+
+def of_source(one: LlvmInstruction | None) -> IntegerRange:
+    """What is not computed from 64-bit integers."""
+    if one is not None and one.kind == "extension" and (width := int(one.fields["width"] or 64)) < 64:
+        low = 0 if one.op == "zext" else -(1 << (width - 1))
+        return low, (1 << (width - (one.op == "sext" or " nneg " in one.line))) - 1
+    return ALL
+
+
+def join(parts: list[IntegerRange]) -> IntegerRange:
+    """The least interval that has all of these."""
+    return min(low for low, _ in parts), max(high for _, high in parts)
+
+
+def meet(one: IntegerRange, other: IntegerRange) -> IntegerRange:
+    """What is in both; what cannot be, in code that is not reached, is left as it was."""
+    low, high = max(one[0], other[0]), min(one[1], other[1])
+    return (low, high) if low <= high else one
+
+
+def widened(before: IntegerRange, new: IntegerRange) -> IntegerRange:
+    """The interval that has a new one, with ends at a few steps, so that it grows a few times only."""
+    low, high = new
+    if high > before[1]:
+        high = next(step for step in _STEPS if step >= high)
+    if low < before[0]:
+        low = next((-step for step in _STEPS if -step <= low), ALL[0])
+    return low, high
+
+
+def is_moderate(interval: IntegerRange) -> bool:
+    """True if sums of two such numbers fit 64 bits."""
+    return interval[0] > -(1 << 62) and interval[1] < 1 << 62
+
+
+def _checked(low: int, high: int, *, fits: bool = False) -> IntegerRange:
+    """What an operation gives; ``fits``: LLVM says that it does not overflow."""
+    if fits:
+        low, high = max(low, ALL[0]), min(high, ALL[1])
+    return (low, high) if ALL[0] <= low <= high <= ALL[1] else ALL
+
+
+def where(interval: IntegerRange, op: str, other: IntegerRange) -> IntegerRange:
+    """What a comparison with a value of ``other`` says of a number in ``interval``."""
+    low, high = other
+    if op in ("ult", "ule") and low >= 0:  # as unsigned numbers, negative ones are the largest
+        return 0, high - (op == "ult")
+    if op == "ne" and low == high:
+        return interval[0] + (interval[0] == low), interval[1] - (interval[1] == low)
+    if op in ("ugt", "uge") and min(low, interval[0]) >= 0:
+        op = "s" + op[1:]
+    limits = {"slt": (ALL[0], high - 1), "sle": (ALL[0], high), "sgt": (low + 1, ALL[1]), "sge": (low, ALL[1])}
+    return limits.get(op, other if op == "eq" else ALL)
+
+
+def _binary(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
+    left, right = parts
+    fits = "nsw" in (one.fields["flags"] or "")
+    if one.op in ("add", "sub", "mul"):
+        return _sum_or_product(one.op, left, right, fits=fits)
+    if one.op in ("shl", "lshr", "ashr"):
+        return _shift(one.op, left, right, fits=fits)
+    if one.op in ("and", "or", "xor"):
+        return _bits(one.op, left, right)
+    return _division(one.op, left, right)
+
+
+def _sum_or_product(op: str, left: IntegerRange, right: IntegerRange, *, fits: bool) -> IntegerRange:
+    (a, b), (c, d) = left, right
+    if op == "add":
+        return _checked(a + c, b + d, fits=fits)
+    if op == "sub":
+        return _checked(a - d, b - c, fits=fits)
+    corners = [x * y for x, y in product(left, right)]
+    return _checked(min(corners), max(corners), fits=fits)
+
+
+def _bits(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
+    if op != "and" and (0, 0) in (left, right):
+        return right if left == (0, 0) else left
+    if op == "and":
+        highs = [high for low, high in (left, right) if low >= 0]
+        return (0, min(highs)) if highs else ALL
+    return (0, (1 << max(left[1], right[1]).bit_length()) - 1) if min(left[0], right[0]) >= 0 else ALL
+
+
+def _shift(op: str, number: IntegerRange, by: IntegerRange, *, fits: bool) -> IntegerRange:
+    if by[0] != by[1] or not 0 <= by[0] < 64:
+        return (0, number[1]) if number[0] >= 0 and op != "shl" else ALL
+    if op == "shl":
+        return _checked(number[0] << by[0], number[1] << by[0], fits=fits)
+    if op == "lshr" and number[0] < 0:
+        return ALL if by[0] == 0 else (0, (1 << (64 - by[0])) - 1)
+    return number[0] >> by[0], number[1] >> by[0]
+
+
+def _division(op: str, number: IntegerRange, by: IntegerRange) -> IntegerRange:
+    """Of numbers that are not negative; others are not looked at."""
+    if number[0] < 0 or by[0] < 0:
+        return ALL
+    if op in ("sdiv", "udiv"):
+        return number[0] // max(by[1], 1), number[1] // max(by[0], 1)
+    return 0, min(number[1], max(by[1] - 1, 0))
+
+
+def _select(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
+    return join(parts)
+
+
+def _same(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
+    return parts[0]
+
+
+def _extremum(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
+    if one.op.startswith("u") and min(parts[0][0], parts[1][0]) < 0:
+        return ALL
+    choose = min if one.op.endswith("min") else max
+    return choose(parts[0][0], parts[1][0]), choose(parts[0][1], parts[1][1])
+
+
+def _saturated(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
+    (a, b), (c, d) = parts
+    return max(a - d, ALL[0]), min(b - c, ALL[1])
+
+
+TRANSFER: Final = {
+    "binary": _binary,
+    "select": _select,
+    "freeze": _same,
+    "extremum": _extremum,
+    "phi": _same,
+    "saturated": _saturated,
+}

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
-from xebench.dpex.narrow.interval_arithmetic import IntegerRange
+from xebench.dpex.narrow.function_text import Function, IntegerRange, LlvmInstruction, is_number
 
 #: What only grows where its operands grow.
 GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")

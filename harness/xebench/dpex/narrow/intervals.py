@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
-from xebench.dpex.narrow.indices import zeros
-from xebench.dpex.narrow.interval_arithmetic import (
+from xebench.dpex.narrow.function_text import (
     ALL,
     TRANSFER,
+    Function,
     IntegerRange,
+    LlvmInstruction,
     is_moderate,
+    is_number,
     join,
     meet,
     of_source,
@@ -25,6 +26,7 @@ from xebench.dpex.narrow.interval_arithmetic import (
     where,
     widened,
 )
+from xebench.dpex.narrow.indices import zeros
 
 # rounds before intervals that still grow are taken to the next of a few steps, and rounds that make them smaller again
 _PATIENCE: Final = 6

@@ -7,8 +7,7 @@ from typing import Final
 
 from xebench.dpex.narrow import BOUND
 from xebench.dpex.narrow.barriers import with_local_fences
-from xebench.dpex.narrow.function_text import NAME, Function, LlvmInstruction
-from xebench.dpex.narrow.interval_arithmetic import ALL, IntegerRange
+from xebench.dpex.narrow.function_text import ALL, NAME, Function, IntegerRange, LlvmInstruction
 from xebench.dpex.narrow.intervals import Intervals
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.dpex.signature import ArrayType, LocalType, Signature

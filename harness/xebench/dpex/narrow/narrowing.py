@@ -17,9 +17,8 @@ from types import MappingProxyType
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
-from xebench.dpex.narrow.function_text import Function, LlvmInstruction, is_number
+from xebench.dpex.narrow.function_text import Function, IntegerRange, LlvmInstruction, is_number
 from xebench.dpex.narrow.indices import ELEMENT, Addresses, Wrapped, counts, parts_of_indices, wrapped_indices, zeros
-from xebench.dpex.narrow.interval_arithmetic import IntegerRange
 from xebench.dpex.narrow.intervals import Intervals
 
 _COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated")

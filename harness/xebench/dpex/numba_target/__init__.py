@@ -6,11 +6,8 @@ turns that into a module. Nothing else is needed. Beside :mod:`xebench.dpex._int
 - :mod:`xebench.dpex.target_base` has the types of arrays, items and groups, how LLVM represents them, and the target:
   what numba may use, how functions call each other, where their code is kept;
 - :mod:`pipeline` compiles one Python function for argument types;
-- :mod:`values` has the types of globals and captured values; :mod:`items`, :mod:`atomic_refs`, :mod:`private_arrays`,
-  :mod:`barriers`, :mod:`printing` and :mod:`mathematics` are what kernels use of `xebench.kernel_api`, of Python and of
-  ``math``, and :mod:`device_functions` are functions that kernels call;
-- :mod:`entry_point`, :mod:`link`, :mod:`back_end` and :mod:`loop_controls` lead from there to a module, and
-  :mod:`compile` is all of it.
+- :mod:`items` and :mod:`calls` are what kernels use of `xebench.kernel_api`, of Python and of ``math``;
+- :mod:`compile` is all of it, and :mod:`back_end` runs LLVM.
 """
 
 __all__ = ["back_end", "compile"]

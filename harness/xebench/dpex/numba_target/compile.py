@@ -23,19 +23,17 @@ from numba.np import numpy_support
 
 from xebench.dpex import kernel_names, llvm_text
 from xebench.dpex._intrinsics.checks import DeviceFunctionType
-from xebench.dpex.compiled_kernel import CompiledKernel
 from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import KernelCompileError
 from xebench.dpex.kernel_names import AddressSpace
-from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.kernel_options import KernelOptions, SourceFunction
 from xebench.dpex.narrow.module import narrow_module, settled_module
-from xebench.dpex.numba_target.atomic_refs import atomic_fence, atomic_ref, group_barrier
 from xebench.dpex.numba_target.back_end import BackEnd
 from xebench.dpex.numba_target.calls import INT32, INT64, LIBRARY, private_array
+from xebench.dpex.numba_target.items import atomic_fence, atomic_ref, group_barrier
 from xebench.dpex.numba_target.pipeline import DeviceFuncType, compile_function, prepare
-from xebench.dpex.signature import ArrayType, LocalType, ScalarType, Signature
-from xebench.dpex.source_kernel import SourceFunction
+from xebench.dpex.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
 from xebench.dpex.spirv_cache import this_compiler
 from xebench.dpex.spirv_module import loop_hints, with_loop_controls
 from xebench.dpex.target_base.context import NAME, TRIPLE, target
@@ -107,7 +105,7 @@ def make_entry_point(compiled: Any, name: str, arguments: tuple[Any, ...]) -> An
     Args:
         compiled: what numba made of the Python function.
         name: of the entry point.
-        arguments: numba types of the item and the arguments, as they are flattened by `xebench.dpex.arguments`.
+        arguments: numba types of the item and the arguments, as they are flattened by `xebench.dpex.launch`.
     """
     context = target.target_context
     module = context.create_module("entry point")

@@ -1,4 +1,4 @@
-"""Repairs of numba-dpex 0.23: what it gets wrong, each cured in a module of its own.
+"""Repairs of numba-dpex 0.23: what it gets wrong, each cured by a function of its own.
 
 ``apply()`` runs once, on ``import xebench.dpex``. The repairs reach into private names, so they hold only for
 the versions in ``PINS``; with other versions ``apply`` says so in one line and goes on as far as it can.
@@ -6,8 +6,8 @@ the versions in ``PINS``; with other versions ``apply`` says so in one line and 
 
 from __future__ import annotations
 
-import importlib
 import warnings
+from collections.abc import Callable
 from importlib import metadata
 
 from xebench.dpex.dpex_errors import RepairError
@@ -56,11 +56,20 @@ def apply() -> tuple[str, ...]:
         warnings.warn(mismatch, RuntimeWarning, stacklevel=2)
     for name in REPAIRS:
         try:
-            importlib.import_module(f"{__name__}.{name}").apply()
+            _repair(name)()
         except (AttributeError, ImportError, KeyError) as error:
             raise RepairError(f"repair {name} does not fit this numba-dpex: {mismatch or error}") from error
         _applied.append(name)
     return tuple(_applied)
+
+
+def _repair(name: str) -> Callable[[], None]:
+    """The function of a repair; their modules import numba-dpex."""
+    from xebench.dpex.repairs import odd_widths, of_compilation, of_launches
+
+    repair: Callable[[], None]
+    repair = getattr(of_compilation, name, None) or getattr(of_launches, name, None) or getattr(odd_widths, name)
+    return repair
 
 
 __all__ = ["odd_widths"]

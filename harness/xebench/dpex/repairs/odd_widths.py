@@ -16,7 +16,7 @@ from typing import Any
 from llvmlite import binding
 
 
-def apply() -> None:
+def odd_widths() -> None:
     """Replace the pipeline that functions and linked kernels run through."""
     from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
 

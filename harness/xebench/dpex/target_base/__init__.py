@@ -8,4 +8,10 @@ from typing import Final
 #: The calling convention of device functions.
 SPIR_FUNC: Final = "spir_func"
 
-__all__ = ["SPIR_FUNC", "context", "device_types", "integers", "of_stack", "specializations"]
+__all__ = [
+    "SPIR_FUNC",
+    "context",
+    "device_types",
+    "integers",
+    "of_stack",
+]

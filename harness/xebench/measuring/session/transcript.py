@@ -1,7 +1,7 @@
 """What a variant asked of its device in one call, and when each call of the host began and ended.
 
 Kernels stand for themselves by the order of their first launches; whether their code is the same is asked apart, since
-a driver may make one machine code of two kernels (`xebench.dpex.native_code`).
+a driver may make one machine code of two kernels (`xebench.dpex.device_kernel`).
 
 Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
 stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples

@@ -367,17 +367,8 @@ def narrow_sub_group_size(offered: Sequence[int]) -> int:
 
 def known_requirements() -> tuple[str, ...]:
     """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
-    return (
-        *_ASPECTS,
-        *EXTENSIONS,
-        "sub_groups",
-        "intel_gpu",
-        "gpu",
-        "cpu",
-        "level_zero",
-        "opencl",
-        *(f"{name}=" for name in _NUMBERS),
-    )
+    kinds = ("sub_groups", "intel_gpu", "gpu", "cpu", "level_zero", "opencl")
+    return (*_ASPECTS, *EXTENSIONS, *kinds, *(f"{name}=" for name in _NUMBERS))
 
 
 def _lacks_name(device: DeviceInfo, name: str) -> str | None:
