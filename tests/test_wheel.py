@@ -90,20 +90,23 @@ def test_a_foreign_benchmarks_before_it_changes_nothing(installed: Path, foreign
 
 #: Names that were ours, or that are ours in a checkout, as somebody else's.
 STRANGERS = {
-    "harness": {"harness/__init__.py": "X = 'theirs'\n", "harness/cli/__init__.py": ""},
-    "benchmarks": {"benchmarks/__init__.py": "X = 'theirs'\n", "benchmarks/common/__init__.py": ""},
-    "harness.py": {"harness.py": "X = 'theirs'\n"},
+    "packages": {
+        **{"harness/__init__.py": "X = 'theirs'\n", "harness/cli/__init__.py": ""},
+        **{"benchmarks/__init__.py": "X = 'theirs'\n", "benchmarks/common/__init__.py": ""},
+    },
+    "module": {"harness.py": "X = 'theirs'\n"},
 }
 #: A test of theirs, and a script that uses ours; both see theirs and ours.
 USE = """
+import importlib
 import sys
 
-import NAME
 import xebench
 
 
 def test_both_are_there():
-    assert NAME.X == "theirs"
+    for name in NAMES:
+        assert importlib.import_module(name).X == "theirs"
     assert xebench.__file__.startswith(INSTALLED)
     assert xebench.compare.__module__.startswith("xebench.")
 
@@ -128,7 +131,8 @@ def test_a_strangers_package_and_ours_are_both_found(
         (theirs / name).parent.mkdir(parents=True, exist_ok=True)
         (theirs / name).write_text(text)
     (here / "pytest.ini").write_text("[pytest]\n")
-    use = USE.replace("NAME", stranger.removesuffix(".py")).replace("INSTALLED", repr(str(installed)))
+    names = sorted({name.partition("/")[0].removesuffix(".py") for name in STRANGERS[stranger]})
+    use = USE.replace("NAMES", repr(names)).replace("INSTALLED", repr(str(installed)))
     (here / "test_theirs.py").write_text(use)
     search = [str(installed)] if theirs == here else [str(theirs), str(installed)]
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

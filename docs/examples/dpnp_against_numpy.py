@@ -14,7 +14,7 @@ SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
 
 
 def make_arrays(session):
-    """Made anew for every instance: the same numbers on the host and on the device."""
+    """Made again for every instance: the same numbers on the host and on the device."""
     x = np.random.default_rng(7).random(ELEMENTS, dtype=np.float32)
     return x, dpnp.asarray(x, sycl_queue=session.queue)
 

@@ -14,7 +14,7 @@ SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
 
 
 def make_arrays(session):
-    """Made anew for every instance: what a function gets."""
+    """Made again for every instance: what a function gets."""
     x = dpnp.full(ELEMENTS, 3, dtype=np.float32, sycl_queue=session.queue)
     y = dpnp.full(ELEMENTS, 4, dtype=np.float32, sycl_queue=session.queue)
     return x, y, dpnp.empty_like(x), 2.0  # np.float32(2) * x would be numpy's, element by element

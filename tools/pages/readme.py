@@ -37,7 +37,7 @@ def results(run: Run) -> str:
 
 
 def renewed(text: str, run: Run) -> str:
-    """A page with what is between the two marks made anew.
+    """A page with what is between the two marks made again.
 
     Raises:
         ValueError: It has not both marks.

@@ -26,7 +26,7 @@ _DTYPES = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("bool", "float16", "float32", "float64", "complex64", "complex128"),
 )
-# numpy computes a dtype's name anew at each look, which would be half the cost of a launch.
+# numpy computes a dtype's name again at each look, which would be half the cost of a launch.
 _NAMES = {np.dtype(name): name for name in _DTYPES}
 _SCALARS: dict[type, str] = {
     **{np.dtype(name).type: name for name in _DTYPES},

@@ -63,7 +63,7 @@ def settings_of(
     """The settings that arguments make.
 
     Raises:
-        XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made anew.
+        XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made again.
     """
     check_choice(metric, Metric, "metric")
     check_choice(state, SAMPLED_STATES, "state")
