@@ -91,8 +91,10 @@ def test_a_foreign_benchmarks_before_it_changes_nothing(installed: Path, foreign
 #: Names that were ours, or that are ours in a checkout, as somebody else's.
 STRANGERS = {
     "packages": {
-        **{"harness/__init__.py": "X = 'theirs'\n", "harness/cli/__init__.py": ""},
-        **{"benchmarks/__init__.py": "X = 'theirs'\n", "benchmarks/common/__init__.py": ""},
+        "harness/__init__.py": "X = 'theirs'\n",
+        "harness/cli/__init__.py": "",
+        "benchmarks/__init__.py": "X = 'theirs'\n",
+        "benchmarks/common/__init__.py": "",
     },
     "module": {"harness.py": "X = 'theirs'\n"},
 }
