@@ -68,6 +68,13 @@ def closes_what_is_not_its_own(session, p):
     session.launch(double, kapi.Range(p.n), p.x, p.y)
 
 
+@pattern.intermediate
+def closes_everything(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+    session.wait()
+    os.closerange(3, 1000)
+
+
 @pattern.optimized
 def good_optimized(session, p):
     session.launch(double, kapi.Range(p.n), p.x, p.y)

@@ -20,6 +20,8 @@ class Sender:
         self.rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.cases: dict[str, dict[str, Any]] = {}
 
+    def end_if_closed(self) -> None: ...
+
     def send(self, message: Any) -> None:
         if isinstance(message, TableRows):
             self.rows[message.table] += message.rows

@@ -41,6 +41,7 @@ class _ToManager(Listener):
         self._names, self._sender, self._activity = names, sender, activity
 
     def at(self, variant: str | None, stage: Stage) -> None:
+        self._sender.end_if_closed()  # before the next step is shown: it is not to blame
         self._activity.show(None if variant is None else self._names.index(variant), stage)
 
     def checked(self, variant: str) -> None:

@@ -90,8 +90,16 @@ class Sender:
         self._descriptor = descriptor
         self._encoder = msgspec.json.Encoder(enc_hook=_plain)
         self._pid = os.getpid()
+        self._file = os.fstat(descriptor)
         # a pipe that is full takes a message in pieces, and another thread's must not come between them
         self._lock = threading.Lock()
+
+    def end_if_closed(self) -> None:
+        """End the process if the descriptor is not the same any more: what was at work last has closed it."""
+        with contextlib.suppress(OSError):
+            if os.path.samestat(self._file, os.fstat(self._descriptor)):
+                return
+        os._exit(1)
 
     def send(self, message: msgspec.Struct) -> None:
         """Write one message.
