@@ -118,8 +118,6 @@ def _names_of(code: CodeType) -> Iterator[str]:
 
 def _inside(value: Any) -> list[Any]:
     match value:
-        case ModuleType():  # what it has of the variant's, a function names
-            return []
         case FunctionType():
             cells = [cell for cell in value.__closure__ or () if _is_set(cell)]
             return [*(cell.cell_contents for cell in cells), value.__defaults__, value.__kwdefaults__, vars(value)]
@@ -135,9 +133,9 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _attributes(value: Any) -> list[Any]:
-    """Those of an object of the variant's own."""
+    """Those of an object of the variant's own; what a module has of the variant's, a function names."""
     module = type(value).__module__  # of some types of C it is no text
-    if isinstance(value, type) or not isinstance(module, str) or module.partition(".")[0] in _NOT_ITS_OWN:
+    if isinstance(value, type | ModuleType) or not isinstance(module, str) or module.partition(".")[0] in _NOT_ITS_OWN:
         return []
     try:
         return list(vars(value).values())
