@@ -1,6 +1,7 @@
 """Kernels of Python beside their twins in OpenCL C, as a page: ``python -m tools.pages.native_twins``.
 
-Instructions are those of `results/studies/native-twins.json` (`tools.pages.native_twins_data`). People write
+Instructions are those of `results/studies/native-twins.json` (`tools.pages.native_twins_data`), those of the whole
+suite of `native-twins-suite.json` beside it, and times of `native-twins-times.json`. People write
 `data/native_twins.toml`: which patterns have data of 64 bits, and why a kernel needs more instructions than its twin.
 The command names on standard error the sentences that are missing.
 """
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any, Final
 
 from tools.pages import generated_code
@@ -29,6 +30,10 @@ LANES: Final = 32
 EXPLAINED: Final = 1.15
 #: Instructions, a compiler after the other.
 COUNTS: Final = RESULTS / "studies" / "native-twins.json"
+#: What the cures of the compiler save in the whole suite, by compiler and GPU.
+SUITE: Final = RESULTS / "studies" / "native-twins-suite.json"
+#: Times on a CPU device, and of launches.
+TIMES: Final = RESULTS / "studies" / "native-twins-times.json"
 
 
 @dataclass(frozen=True)
@@ -93,8 +98,22 @@ def mean(ratios: Iterable[float | None]) -> str:
     return f"{exp(fmean(known)):.2f}" if known else "-"
 
 
-def markdown(found: Sequence[Twin], of_64_bits: Sequence[Twin], notes: Mapping[str, Any]) -> str:
-    """The page, of twins, and of the same beside modules whose indices are in 64 bits."""
+def markdown(
+    found: Sequence[Twin],
+    of_64_bits: Sequence[Twin],
+    notes: Mapping[str, Any],
+    suite: Mapping[str, Any],
+    times: Mapping[str, Any],
+) -> str:
+    """The page, of twins, and of the same beside modules whose indices are in 64 bits.
+
+    Args:
+        found: of modules whose indices are in 32 bits.
+        of_64_bits: of the others.
+        notes: what people wrote.
+        suite: of `tools.pages.native_twins_suite`, by compiler.
+        times: of `tools.pages.native_twins_times`.
+    """
     apart = notes["data_of_64_bits"]
     parts = [
         _instructions(*([twin for twin in both if (twin.pattern in apart) == wide] for both in (found, of_64_bits)))
@@ -108,7 +127,47 @@ def markdown(found: Sequence[Twin], of_64_bits: Sequence[Twin], notes: Mapping[s
         wide=parts[1],
         causes=table(("pattern", "kernel", "cause"), _causes(found, notes["causes"])),
         explained=EXPLAINED,
+        suite=_suite(suite),
+        times=_times(times["patterns"]),
+        mean_time=mean(one["ratio"] for one in times["patterns"]),
+        median_time=f"{median(one['ratio'] for one in times['patterns']):.2f}",
+        measured=times,
+        launches=_launches(times["launch_ns"]),
     )
+
+
+def _suite(suite: Mapping[str, Any]) -> list[str]:
+    places = {
+        f"{gpu} ({name})": of_gpu
+        for igc, gpus in suite.items()
+        for name, gpu in COLUMNS
+        if generated_code.name({"igc": igc}) == name and (of_gpu := gpus.get(gpu))
+    }
+    lines = [
+        ("kernels", *(str(of_gpu["kernels"]) for of_gpu in places.values())),
+        *(
+            (text, *(f"{of_gpu[way]:.2f}" for of_gpu in places.values()))
+            for way, text in (
+                ("exact", "[what every launch guarantees](dpex.md#index-arithmetic)"),
+                ("narrow", "and [indices in 32 bits](dpex.md#32-bits-for-gpus)"),
+            )
+        ),
+    ]
+    return table(("", *places), lines, right=range(1, 1 + len(places)))
+
+
+def _times(patterns: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [
+        (f"`{one['pattern']}`", f"`{one['variant']}`", str(one["points"]), str(one["blocks"]), f"{one['ratio']:.2f}")
+        for one in patterns
+    ]
+    whole = ("**geometric mean**", "", "", "", f"**{mean(one['ratio'] for one in patterns)}**")
+    return table(("pattern", "variant", "points", "blocks", "Python / OpenCL C"), [*lines, whole], right=range(2, 5))
+
+
+def _launches(host_ns: Mapping[str, float]) -> list[str]:
+    lines = [(way, f"{ns / 1e3:.2f}", f"{ns / host_ns['dpctl']:.2f}") for way, ns in host_ns.items()]
+    return table(("submission", "us", "of dpctl's"), lines, right=(1, 2))
 
 
 def _instructions(found: Sequence[Twin], of_64_bits: Sequence[Twin]) -> list[str]:
@@ -137,13 +196,13 @@ def _causes(found: Sequence[Twin], causes: Mapping[str, str]) -> Iterator[tuple[
 def main() -> None:
     """Print the page, and what people still have to write on standard error."""
     notes = data("native_twins")
-    counts = json.loads(COUNTS.read_text(encoding="utf-8"))
+    counts, suite, times = (json.loads(file.read_text(encoding="utf-8")) for file in (COUNTS, SUITE, TIMES))
     found, of_64_bits = (twins(discover(), counts, narrow=narrow) for narrow in (True, False))
     asked, told = {twin.key for twin in found if twin.is_explained}, set(notes["causes"])
     for what, keys in (("no cause yet of", asked - told), ("no ratio asks for the cause of", told - asked)):
         for key in sorted(keys):
             print(f"{what} {key} (tools/pages/data/native_twins.toml)", file=sys.stderr)
-    print(markdown(found, of_64_bits, notes))
+    print(markdown(found, of_64_bits, notes, suite, times))
 
 
 if __name__ == "__main__":
