@@ -14,9 +14,8 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 32}},
-        "guide": {"n": 13_762_560, "rounds": 10},
+        "guide": {"n": 13_762_560, "rounds": 10},  # of the guide's published program
     },
-    own_sizes="the guide prints neither its size nor its rounds",
     # beside the device the CPU, as in the guide, or another device or part of its kind
     axes={"beside": ("another", "cpu")},
     metric="wall",

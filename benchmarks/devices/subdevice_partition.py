@@ -18,7 +18,7 @@ pattern = Pattern(
         "default": {"n": 1 << 13, "work": 100},
         "guide": {"n": 1 << 15, "work": 1000},
     },
-    own_sizes="the guide does not print how large its arrays are; the loop of 1000 steps is its own",
+    own_sizes="the guide has no program with sub-devices: these are of the one with kernels of a single work-group",
     axes={"load": ("even", "uneven"), "devices": (2,)},
     metric="wall",
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device, which has no sub-devices

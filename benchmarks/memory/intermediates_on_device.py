@@ -15,7 +15,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 16, 65521)},
         "default": {"n": 1 << 20},
-        "guide": {"n": 10 << 20},
+        "guide": {"n": 10 << 20},  # of the guide's published program
     },
     metric="wall",
     state="cold",  # the guide flushes the caches between its runs

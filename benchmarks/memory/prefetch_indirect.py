@@ -18,9 +18,8 @@ pattern = Pattern(
     presets={
         "smoke": {"per_item": 3},
         "default": {"per_item": {"cpu": 256, "gpu": 512}},
-        "guide": {"per_item": 2048},
+        "guide": {"per_item": 2048},  # of the guide's published program
     },
-    own_sizes="the guide has names where its numbers would be (G 4128, 4140)",
     # One work-group, as in the guide, so that hardly another thread can hide the wait.
     axes={"work_group_size": (512,)},
     # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24

@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 1021), "rounds": 2, "work": 100},
         "default": {"n": 1 << 13, "rounds": 4, "work": 220},
-        "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},
+        "guide": {"n": 1 << 15, "rounds": 10, "work": 1000},  # of the guide's published program
     },
 )
 

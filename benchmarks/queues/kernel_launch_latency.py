@@ -15,7 +15,7 @@ pattern = Pattern(
     presets={
         "smoke": {"launches": 20},
         "default": {"launches": 200},
-        "guide": {"launches": 10_000},
+        "guide": {"launches": 10_000},  # of the guide's published program
     },
     metric="wall",
 )

@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 1021), "rounds": 2},
         "default": {"n": 1 << 12, "rounds": 3},
-        "guide": {"n": 1 << 15, "rounds": 10},
+        "guide": {"n": 1 << 15, "rounds": 10},  # of the guide's published program
     },
     axes={"work": (1, 1000)},  # the more a kernel computes, the less the copies and the builds weigh
     metric="wall",
