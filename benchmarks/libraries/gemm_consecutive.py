@@ -57,10 +57,11 @@ def wait_once(session, p):
     return timed
 
 
+# Against each other the guide compares none of its ways: that is ours.
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), strength="implied", source="G 10778"),
-        Claim("faster", against="wait_once", on=("gpu",), strength="implied", source="G 10778"),
+        Claim("faster", on=("gpu",), strength="implied", source="G 10776 to 10778"),
+        Claim("faster", against="wait_once", on=("gpu",)),
     )
 )
 def queue_for_each(session, p):
@@ -76,8 +77,8 @@ def queue_for_each(session, p):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), source="G 10778"),
-        Claim("faster", against="wait_once", on=("gpu",), strength="implied", source="G 10778"),
+        Claim("faster", on=("gpu",), source="G 10776 to 10778"),
+        Claim("faster", against="wait_once", on=("gpu",)),
     )
 )
 def thread_for_each(session, p):
