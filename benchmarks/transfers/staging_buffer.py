@@ -1,8 +1,4 @@
-"""Copy small arrays of ordinary host memory by way of a buffer that the device reads by itself.
-
-OpenMP's runtime does so up to the size that LIBOMPTARGET_LEVEL0_STAGING_BUFFER_SIZE sets. SYCL's has no such variable:
-a program has the buffer itself.
-"""
+"""Copy small arrays of ordinary host memory by way of a buffer that the device reads by itself."""
 
 import numpy as np
 
@@ -21,6 +17,8 @@ pattern = Pattern(
         "guide": {"n": 1 << 14, "arrays": 32},
     },
     own_sizes="16 KiB is the guide's buffer; the number of arrays is ours",
+    stand_in="The guide's variable, LIBOMPTARGET_LEVEL0_STAGING_BUFFER_SIZE, is of the OpenMP runtime, which Python "
+    "does not use, and the SYCL runtime has none. A program that has such a buffer itself is measured.",
     metric="wall",
     requires=("usm_host",),
 )
