@@ -61,7 +61,7 @@ def gather_from(session, p, work_group_size, table, places):
 
 @pattern.naive
 def bytes_at_random(session, p, work_group_size):
-    """Each byte lies in a line of its own, of which nothing else is read soon."""
+    """Each byte lies in a line of which nothing else is read soon."""
     gather_from(session, p, work_group_size, p.table, p.places)
 
 

@@ -24,7 +24,7 @@ pattern = Pattern(
 GROUP = 64
 TILE = 4  # cells of a group along each axis, where it shares them
 
-# A cell fills a cache line of 64 bytes; 6 of its 16 numbers are used: the guide's 38 % (G 21735).
+# A cell fills a cache line of 64 bytes, and 6 of its 16 numbers are used: chosen to be the guide's 38 % (G 21735).
 FIELDS = 16
 USED = 6  # what flows out of a cell through each of its faces
 
