@@ -84,6 +84,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("source", [FINISHED, KILLED], ids=["finished", "killed"])
 def test_damaged_files_are_one_line(tmp_path: Path, ends: Any, source: Path, damage: str) -> None:

@@ -28,6 +28,7 @@ def answered() -> Answered:
 
 
 @stored.needed
+@pytest.mark.slow
 def test_the_page_is_up_to_date(answered: Answered) -> None:
     page = markdown(answered, data("guide_defects")["defects"])
     assert (DOCS / "claims.md").read_text(encoding="utf-8") == page, "run 'make docs'"
@@ -35,6 +36,7 @@ def test_the_page_is_up_to_date(answered: Answered) -> None:
 
 
 @stored.needed
+@pytest.mark.slow
 def test_every_claim_is_in_it(answered: Answered) -> None:
     page = (DOCS / "claims.md").read_text(encoding="utf-8")
     for said in all_said(answered.infos):
@@ -44,6 +46,7 @@ def test_every_claim_is_in_it(answered: Answered) -> None:
 
 
 @stored.needed
+@pytest.mark.slow
 def test_people_have_said_why_claims_do_not_hold_on_the_cpu(answered: Answered) -> None:
     assert answered.explained("cpu-epyc-2-cores"), "all that is claimed holds there"
     assert answered.missing == [], "write them into tools/pages/data/claim_notes.toml"

@@ -37,6 +37,7 @@ def tables(run: Run) -> list[pd.DataFrame]:
     return [getattr(run, table) for table in schema.RUN_TABLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [begun, finished])
 def test_no_flipped_bit_gives_other_measurements(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     folder, source = make(tmp_path / "run"), random.Random(1)
