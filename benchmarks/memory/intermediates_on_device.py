@@ -21,7 +21,7 @@ pattern = Pattern(
     state="cold",  # the guide flushes the caches between its runs
 )
 
-CHUNKS = 16  # of a compute unit, as many as lanes that the guide's GPU has there
+CHUNKS = 16  # of a compute unit; the guide has the native vector width there (G 7753), which some drivers say is 1
 
 
 @kernel
