@@ -107,7 +107,7 @@ def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatc
     from xebench.measuring.session import switches
 
     read = {"I_MPI_OFFLOAD_BUFFER_NUM": 32, "I_MPI_OFFLOAD_PIPELINE_THRESHOLD": 65536}
-    monkeypatch.setattr(switches.mpi_library, "control_variable", read.get)
+    monkeypatch.setattr(switches.variables, "control_variable", read.get)
     assert found({"I_MPI_OFFLOAD_BUFFER_NUM": "32"}, Queue()) == {"I_MPI_OFFLOAD_BUFFER_NUM": "MPI has 32"}
     with pytest.raises(Unsupported, match="THRESHOLD=524288 was not heeded: MPI has 65536"):
         found({"I_MPI_OFFLOAD_PIPELINE_THRESHOLD": "524288"}, Queue())
