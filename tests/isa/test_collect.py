@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import xebench
-from xebench.isa.collect import Collected, collect
+from xebench.isa.collect import Collected, KernelLaunch, collect
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover, read, select
 
@@ -21,6 +21,19 @@ HERE = Path(__file__).parent
 
 def collected(*names: str) -> Collected:
     return collect(build_plan(select(discover(), names), "smoke"))
+
+
+@pytest.fixture(scope="module")
+def together() -> Collected:
+    """Of several patterns at once, by as many workers as there are cores."""
+    files = [HERE / "option_patterns.py", HERE.parent / "faulty/faulty_patterns.py"]
+    own = [info for info in read(files) if info.name in {"register_modes", "lacks", "broken_problem"}]
+    suite = select(discover(), ("slm_convolution_cache", "reduction_sum", "partial_subgroups"))
+    return collect(build_plan([*own, *suite], "smoke"))
+
+
+def launches(found: Collected, pattern: str) -> list[KernelLaunch]:
+    return [launch for launch in found.launches if launch.pattern == pattern]
 
 
 def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,9 +53,8 @@ def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.Mon
         assert sha256(each.spirv).hexdigest() == each.spirv_sha256
 
 
-def test_a_launch_tells_its_geometry() -> None:
-    found = collected("slm_convolution_cache")
-    by_variant = {launch.variant: launch for launch in found.launches}
+def test_a_launch_tells_its_geometry(together: Collected) -> None:
+    by_variant = {launch.variant: launch for launch in launches(together, "slm_convolution_cache")}
     assert by_variant["global_memory"].local_bytes == 0
     cached = by_variant["cooperative_halo"]
     # 256 work-items and a halo of 256, of four bytes
@@ -96,30 +108,27 @@ def test_without_a_device_everything_is_missing(monkeypatch: pytest.MonkeyPatch)
     assert (collected.launches, collected.work) == ([], [])
 
 
-def test_a_module_counts_once_for_each_set_of_options() -> None:
-    found = collect(build_plan(read([HERE / "option_patterns.py"]), "smoke"))
+def test_a_module_counts_once_for_each_set_of_options(together: Collected) -> None:
+    found = launches(together, "register_modes")
     large = ("-cl-intel-256-GRF-per-thread",)
-    options = [(launch.variant, launch.build_options) for launch in found.launches]
+    options = [(launch.variant, launch.build_options) for launch in found]
     assert options == [("small_file", ()), ("large_file", large), ("both", ()), ("both", large)]
-    assert len({launch.spirv_sha256 for launch in found.launches}) == 1
+    assert len({launch.spirv_sha256 for launch in found}) == 1
 
 
-def test_a_kernel_that_this_device_cannot_run_is_found() -> None:
-    plan = build_plan(read([HERE.parent / "faulty/faulty_patterns.py"]), "smoke")
-    found = collect([family for family in plan if family.pattern.name in {"lacks", "broken_problem"}])
-    launch = next(each for each in found.launches if each.variant == "too_much_local_memory")
+def test_a_kernel_that_this_device_cannot_run_is_found(together: Collected) -> None:
+    launch = next(each for each in launches(together, "lacks") if each.variant == "too_much_local_memory")
     assert (launch.kernel, launch.local_bytes) == ("local", 4 << 30)
-    assert [missing.reason for missing in found.missing] == ["KeyError: 'missing'"]
+    missing = [missing.reason for missing in together.missing if missing.pattern in {"lacks", "broken_problem"}]
+    assert missing == ["KeyError: 'missing'"]
 
 
-def test_a_library_call_has_no_kernel_of_ours() -> None:
-    found = collected("reduction_sum")
-    missing = {each.variant: each.reason for each in found.missing}
+def test_a_library_call_has_no_kernel_of_ours(together: Collected) -> None:
+    missing = {each.variant: each.reason for each in together.missing if each.pattern == "reduction_sum"}
     assert missing == dict.fromkeys(("serial_on_host", "library_sum"), "launches no kernel through the session")
 
 
-def test_kernels_are_in_the_order_of_the_axes_whichever_worker_found_them() -> None:
-    found = collected("partial_subgroups")
-    points = [json.loads(launch.axes) for launch in found.launches]
+def test_kernels_are_in_the_order_of_the_axes_whichever_worker_found_them(together: Collected) -> None:
+    points = [json.loads(launch.axes) for launch in launches(together, "partial_subgroups")]
     assert list(dict.fromkeys(point["odd_size"] for point in points)) == [7, 17, 31]
     assert {point["sub_group_size"] for point in points} == {16}, "no device is asked: the guide's size"
