@@ -108,6 +108,16 @@ def test_another_schema_version_is_one_line(tmp_path: Path, ends: Any, version: 
     assert [ends(command)[0] for command in reading_commands(folder)].count(2) > len(formats.names())
 
 
+@pytest.mark.parametrize(("field", "value"), [("created", 2**70), ("finished", "soon"), ("command", ["\udc80"])])
+def test_a_manifest_of_nonsense_is_one_line(tmp_path: Path, ends: Any, field: str, value: Any) -> None:
+    folder = copied(FINISHED, tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, field: value}))
+    for command in reading_commands(folder):
+        status, text = ends(command)
+        assert status == 2 and "manifest.json is" in text, command
+
+
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:
     folder = tmp_path / ("x" * 300)
     for command in [*reading_commands(folder), ["run", "--output", str(folder)], ["kernels", str(folder)]]:

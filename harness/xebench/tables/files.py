@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
@@ -37,6 +38,8 @@ class _Head(msgspec.Struct):
     schema_version: int
     state: RunState
     sha256: dict[str, str] = {}
+    created: datetime | None = None
+    finished: datetime | None = None
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -166,6 +169,8 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     """The manifest in a file's bytes; raises as `read_manifest`."""
     try:
         content = json.loads(text)
+        if rb"\ud" in text.lower():  # an escape of half a character, perhaps, which nothing can be written with
+            json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
     try:
