@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import optional
 import pytest
+from command_kit import Done, Here, run_here
 from hypothesis import settings
 
 from xebench.system.runtime.packages import is_current
@@ -44,6 +45,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if is_current() and item.get_closest_marker("numba_dpex"):
         pytest.skip(NEEDS_COMPILER)
     optional.skip_without(item)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    """Runs a command in this process."""
+    return lambda *arguments: Done(run_here(monkeypatch, *arguments), *capsys.readouterr())
 
 
 @pytest.fixture(autouse=True)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from changed_run import changed
-from command_kit import run_here
+from command_kit import Here
 from synthetic import Synthetic
 
 from xebench.cli.compare_commands import FOUND, status_of
@@ -64,20 +62,11 @@ def xebench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Here = Callable[..., Done]
-
-
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
-    """Runs a command that measures nothing in this process."""
+def here(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Runs a command that measures nothing in this process, in the folder of the versions."""
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: Done(run_here(monkeypatch, *arguments), *capsys.readouterr())
+    return here
 
 
 def versions(folder: Path, *changes: tuple[str, str]) -> None:

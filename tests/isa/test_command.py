@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import isa_kit as kit
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from command_kit import Done, Here
 from optional import needs
 
 from xebench.cli.gpu_commands import isa
@@ -23,11 +22,16 @@ HERE = Path(__file__).parent
 GPUS = HERE.parents[1] / "harness/xebench/system/gpu_model/data/gpus.json"
 
 
-def run(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "xebench", "isa", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done
+@pytest.fixture
+def run(here: Here) -> Here:
+    """Runs ``xebench isa`` in this process, to the exit status that is given."""
+
+    def isa_of(*arguments: str, status: int = 0) -> Done:
+        done = here("isa", *arguments)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    return isa_of
 
 
 @pytest.mark.parametrize(
@@ -44,25 +48,25 @@ def test_wrong_options_are_refused_with_their_values(arguments: list[str], messa
     assert message in done.output
 
 
-def test_an_unknown_pattern_is_told_before_the_compiler_is_looked_for() -> None:
+def test_an_unknown_pattern_is_told_before_the_compiler_is_looked_for(run: Here) -> None:
     assert "no pattern" in run("no_such", "--ocloc", "/nowhere/ocloc", status=2).stderr
 
 
-def test_without_a_compiler_the_status_is_3() -> None:
+def test_without_a_compiler_the_status_is_3(run: Here) -> None:
     done = run("--ocloc", "/nowhere/ocloc", status=3)
     assert done.stderr.startswith("xebench: /nowhere/ocloc is no program")
     assert not done.stdout
 
 
 @pytest.mark.device
-def test_when_nothing_was_compiled_the_status_is_2(tmp_path: Path) -> None:
+def test_when_nothing_was_compiled_the_status_is_2(tmp_path: Path, run: Here) -> None:
     ocloc = kit.fake_ocloc(tmp_path / "fake")
     arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "crash", "--no-cache")
     done = run(*arguments, "--ocloc", str(ocloc), status=2)
     assert "not one kernel was compiled (ended by SIGSEGV)" in done.stderr
 
 
-def test_a_gpu_that_nobody_knows_is_told_before_the_work(tmp_path: Path) -> None:
+def test_a_gpu_that_nobody_knows_is_told_before_the_work(tmp_path: Path, run: Here) -> None:
     ocloc = kit.fake_ocloc(tmp_path / "fake")
     done = run(
         "sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "pvc,unknown", "--ocloc", str(ocloc), status=2
@@ -72,7 +76,7 @@ def test_a_gpu_that_nobody_knows_is_told_before_the_work(tmp_path: Path) -> None
 
 
 @pytest.mark.device
-def test_axes_of_the_compiler_are_rows(tmp_path: Path) -> None:
+def test_axes_of_the_compiler_are_rows(tmp_path: Path, run: Here) -> None:
     ocloc = kit.fake_ocloc(tmp_path / "fake")
     arguments = ("sound", "--path", str(HERE / "troubled_patterns.py"), "--gpu", "pvc,crash", "--no-cache", "--json")
     options = ("--grf", "default,large", "--simd", "16,32", "--build-options", "-cl-mad-enable")
@@ -86,7 +90,7 @@ def test_axes_of_the_compiler_are_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.device
-def test_a_gpu_of_a_file_is_compiled_for_as_the_file_says(tmp_path: Path) -> None:
+def test_a_gpu_of_a_file_is_compiled_for_as_the_file_says(tmp_path: Path, run: Here) -> None:
     """Its name is the row's, its field `ocloc` the compiler's; what a kernel needs is looked up in it, too."""
     ocloc = kit.fake_ocloc(tmp_path / "fake")
     pvc = next(gpu for gpu in json.loads(GPUS.read_text())["gpus"] if gpu["code"] == "pvc")
@@ -101,7 +105,7 @@ def test_a_gpu_of_a_file_is_compiled_for_as_the_file_says(tmp_path: Path) -> Non
 
 @needs("ocloc")
 @pytest.mark.device
-def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path) -> None:
+def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path, run: Here) -> None:
     example = Path(__file__).parents[2] / "docs/examples/own_opencl_kernel.py"
     done = run("own_volatile", "--path", str(example), "--gpu", "pvc", "--json", "--keep", str(tmp_path))
     loads = {row["variant"]: row["loads_global"] for row in json.loads(done.stdout)["rows"]}
@@ -111,7 +115,7 @@ def test_a_kernel_in_opencl_c_is_compiled_from_its_text(tmp_path: Path) -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-def test_the_installed_compiler(tmp_path: Path) -> None:
+def test_the_installed_compiler(tmp_path: Path, run: Here) -> None:
     name = next(info.name for info in discover() if info.name == "subgroup_vector_payload")
     page = tmp_path / "isa.html"
     done = run(name, "--gpu", "pvc", "--json", "--keep", str(tmp_path / "keep"), "--html", str(page), "--no-cache")
@@ -128,7 +132,7 @@ def test_the_installed_compiler(tmp_path: Path) -> None:
 @needs("ocloc")
 @pytest.mark.device
 @pytest.mark.slow
-def test_every_kernel_of_the_suite_is_compiled_for_pvc() -> None:
+def test_every_kernel_of_the_suite_is_compiled_for_pvc(run: Here) -> None:
     done = run("--gpu", "pvc", "--json")
     data = json.loads(done.stdout)
     assert len({row["pattern"] for row in data["rows"]}) > 20
@@ -165,7 +169,7 @@ def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.Mon
 
 @needs("ocloc")
 @pytest.mark.device
-def test_the_table_as_a_file(tmp_path: Path) -> None:
+def test_the_table_as_a_file(tmp_path: Path, run: Here) -> None:
     for name, read in (("isa.csv", pd.read_csv), ("isa.parquet", pd.read_parquet)):
         run("subgroup_vector_payload", "--gpu", "pvc", "--table", str(tmp_path / name))
         table = read(tmp_path / name)
@@ -177,7 +181,7 @@ def test_the_table_as_a_file(tmp_path: Path) -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-def test_claims_on_code_are_answered() -> None:
+def test_claims_on_code_are_answered(run: Here) -> None:
     arguments = ("claimed", "--path", str(HERE / "claimed_patterns.py"), "--gpu", "pvc,dg2")
     text = " ".join(run(*arguments).stdout.split())
     for gpu, numbers in (("pvc", "2 against 3"), ("dg2", "4 against 6")):  # 16 lanes a message there

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from xebench.cli.main import main
+
+
+class Done(NamedTuple):
+    """A command that has ended, as far as `subprocess.CompletedProcess` goes."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+#: What the fixture `here` gives (`tests/conftest.py`).
+Here = Callable[..., Done]
 
 
 def run_here(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
