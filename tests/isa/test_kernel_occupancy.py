@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import isa_kit as kit
 import msgspec
 import pytest
+from command_kit import Done, Here
 from optional import needs
 
 from xebench.isa.collect import KernelLaunch, LeastWork, collect
@@ -27,10 +26,16 @@ from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
 PVC = find_gpu("pvc")
 
 
-def command(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "xebench", *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done
+@pytest.fixture
+def command(here: Here) -> Here:
+    """Runs a command in this process, to the exit status that is given."""
+
+    def run(*arguments: str, status: int = 0) -> Done:
+        done = here(*arguments)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    return run
 
 
 def pattern_info(name: str, variants: list[str]) -> PatternInfo:
@@ -144,7 +149,7 @@ def test_variants_that_ask_for_compute_units_are_noted() -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-def test_occupancy_of_a_pattern() -> None:
+def test_occupancy_of_a_pattern(command: Here) -> None:
     done = command("occupancy", "--pattern", "slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke", "--json")
     rows = {row["variant"]: row for row in json.loads(done.stdout)}
     assert rows["global_memory"]["slm_bytes"] == 0
@@ -159,7 +164,7 @@ def test_occupancy_of_a_pattern() -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-def test_project_says_that_it_is_a_model() -> None:
+def test_project_says_that_it_is_a_model(command: Here) -> None:
     options = ("slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke")
     data = json.loads(command("project", *options, "--json").stdout)
     assert data["model"] == "roof"
@@ -183,9 +188,8 @@ def test_project_says_that_it_is_a_model() -> None:
         (("project", "--gpu", "pvc", "--ocloc", "/nowhere/ocloc"), "/nowhere/ocloc is no program"),
     ],
 )
-def test_errors_are_one_line(arguments: tuple[str, ...], message: str) -> None:
-    command_line = [sys.executable, "-m", "xebench", *arguments]
-    done = subprocess.run(command_line, capture_output=True, text=True, check=False)
+def test_errors_are_one_line(arguments: tuple[str, ...], message: str, here: Here) -> None:
+    done = here(*arguments)
     assert done.returncode != 0
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("xebench: ")
@@ -193,7 +197,7 @@ def test_errors_are_one_line(arguments: tuple[str, ...], message: str) -> None:
 
 
 @pytest.mark.device
-def test_the_device_that_is_present_must_be_a_gpu_that_is_known() -> None:
+def test_the_device_that_is_present_must_be_a_gpu_that_is_known(command: Here) -> None:
     if runtime.select_device().device.device_class == "gpu":
         pytest.skip("a GPU is present here")
     done = command("occupancy", "--work-group", "64", "--sub-group", "16", status=2)
@@ -203,7 +207,7 @@ def test_the_device_that_is_present_must_be_a_gpu_that_is_known() -> None:
 
 @needs("ocloc")
 @pytest.mark.device
-def test_launches_of_one_module_have_the_registers_that_each_asks_for(tmp_path: Path) -> None:
+def test_launches_of_one_module_have_the_registers_that_each_asks_for(tmp_path: Path, command: Here) -> None:
     path = Path(__file__).parent / "option_patterns.py"
     found = json.loads(
         command(
