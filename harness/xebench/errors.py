@@ -10,10 +10,10 @@ from typing import Final
 _LONGEST: Final = 500
 
 #: What a terminal obeys, or hides, instead of showing it: control characters but for tabs and newlines, characters
-#: without a shape, and those that turn the direction of writing.
+#: without a shape, halves of characters, and those that turn the direction of writing.
 _UNSHOWN: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    r"\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from command_kit import run_here
 
@@ -108,7 +109,7 @@ def test_another_schema_version_is_one_line(tmp_path: Path, ends: Any, version: 
     assert [ends(command)[0] for command in reading_commands(folder)].count(2) > len(formats.names())
 
 
-@pytest.mark.parametrize(("field", "value"), [("created", 2**70), ("finished", "soon"), ("command", ["\udc80"])])
+@pytest.mark.parametrize(("field", "value"), [("created", 2**70), ("finished", "soon")])
 def test_a_manifest_of_nonsense_is_one_line(tmp_path: Path, ends: Any, field: str, value: Any) -> None:
     folder = copied(FINISHED, tmp_path / "run")
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -116,6 +117,26 @@ def test_a_manifest_of_nonsense_is_one_line(tmp_path: Path, ends: Any, field: st
     for command in reading_commands(folder):
         status, text = ends(command)
         assert status == 2 and "manifest.json is" in text, command
+
+
+def test_half_a_character_is_shown_as_text(tmp_path: Path, ends: Any) -> None:
+    folder, page = copied(FINISHED, tmp_path / "run"), tmp_path / "page.html"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    machine = {**manifest["machine"], "cpu_model": "x\udc80"}
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "machine": machine}))
+    assert [ends(command)[0] for command in reading_commands(folder)].count(0) >= len(formats.names())
+    assert ends(["report", str(folder), "--format", "html", "--output", str(page)])[0] == 0 and page.exists()
+
+
+def test_a_complete_run_with_an_empty_table_is_one_line(tmp_path: Path, ends: Any) -> None:
+    folder = copied(FINISHED, tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "sha256": {}}))
+    summaries = pq.read_table(folder / "summaries.parquet")
+    pq.write_table(summaries.slice(0, 0), folder / "summaries.parquet", write_page_checksum=True)
+    for command in (["report", str(folder)], ["run", "--resume", str(folder)]):
+        status, text = ends(command)
+        assert status == 2 and "holds what no run writes" in text, command
 
 
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:

@@ -62,7 +62,7 @@ def write(path: Path, text: str) -> None:
         XebenchError: it cannot be written.
     """
     try:
-        with open(path, "w", encoding="utf-8", opener=_no_link) as file:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_no_link) as file:
             file.write(text)
     except OSError as error:
         why = "it is a link" if error.errno == errno.ELOOP else error.strerror

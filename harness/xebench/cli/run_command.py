@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,7 @@ def run(
     from xebench.report import formats
     from xebench.runner.run import ALL_SKIPPED, exit_status
     from xebench.runner.run_options import Recipe
+    from xebench.tables.run import telling_damage
 
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     if resume is None:
@@ -149,7 +151,9 @@ def run(
         refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
         recipe = Recipe.of_run(resume)
     done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)
-    show(formats.render(done, form, **({"verbose": verbose} if form == "text" else {})), coloured=form == "text")
+    with nullcontext() if resume is None else telling_damage(resume):
+        text = formats.render(done, form, **({"verbose": verbose} if form == "text" else {}))
+    show(text, coloured=form == "text")
     status = exit_status(done)
     if status == ALL_SKIPPED:
         reason = "".join(done.cases["reason"].mode().tolist()[:1])  # the most frequent one

@@ -169,8 +169,6 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     """The manifest in a file's bytes; raises as `read_manifest`."""
     try:
         content = json.loads(text)
-        if rb"\ud" in text.lower():  # an escape of half a character, perhaps, which nothing can be written with
-            json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is damaged ({error}): restore it from a copy of the run") from error
     try:
