@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from rows_kit import case, event, sample, write_pair
 
 from xebench.errors import RunFolderError
 from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables.checks import refuse_doubled_events
 from xebench.tables.files import as_csv
 
 
@@ -100,6 +102,15 @@ def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_times(tmp
 
 
 TIMES = ("submit_ns", "start_ns", "end_ns")
+
+
+@pytest.mark.parametrize(("flags", "refused"), [(["", "", ""], True), (["", "stale", ""], False)])
+def test_a_driver_that_gives_one_time_again_and_again_damages_no_run(flags: list[str], refused: bool) -> None:
+    samples = pd.DataFrame({"sample_id": [0, 1, 2], "sample_flags": flags})
+    moment = {"case_id": "a", "sequence": 0, "mpi_rank": 0, "clock": 0, "submit_ns": None, "start_ns": 2, "end_ns": 3}
+    events = pd.DataFrame([{"sample_id": number, **moment} for number in range(3)])
+    with pytest.raises(RunFolderError, match="twice") if refused else nullcontext():
+        refuse_doubled_events(Path("run"), events, samples)
 
 
 def test_a_sample_that_is_doubled_in_a_table_is_refused(tmp_path: Path) -> None:

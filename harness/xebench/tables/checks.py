@@ -34,14 +34,19 @@ def refuse_doubled_samples(folder: Path, samples: pd.DataFrame) -> None:
 def refuse_doubled_events(folder: Path, events: pd.DataFrame, samples: pd.DataFrame) -> None:
     """Refuse events of two samples that were at the same time: one of the samples is a copy of the other.
 
-    Samples that were found to have the times of an earlier one say so themselves, by the flag for that.
+    Samples that were found to have the times of an earlier one say so themselves, by the flag for that: a driver that
+    gives one time again and again has also given it to a first one, which has no flag.
 
     Raises:
         RunFolderError: names the sample of the first such event.
     """
-    stale = samples.loc[samples["sample_flags"].str.contains(Flag.STALE), "sample_id"]
-    timed = events[events["start_ns"].notna() & ~events["sample_id"].isin(stale)]
-    _refuse(folder, "events", timed, timed.duplicated([*_MOMENT]))
+    stale = events["sample_id"].isin(samples.loc[samples["sample_flags"].str.contains(Flag.STALE), "sample_id"])
+    timed = events[events["start_ns"].notna() & ~stale]
+    doubled = timed.duplicated([*_MOMENT])
+    if doubled.any() and stale.any():
+        told = pd.MultiIndex.from_frame(events.loc[stale, [*_MOMENT]])
+        doubled &= ~pd.MultiIndex.from_frame(timed[[*_MOMENT]]).isin(told)
+    _refuse(folder, "events", timed, doubled)
 
 
 def _refuse(folder: Path, table: str, data: pd.DataFrame, doubled: pd.Series[bool]) -> None:
