@@ -192,6 +192,7 @@ def test_the_second_of_several_sizes_go_together() -> None:
         ({"environment": {"": "1"}}, "cannot be set"),
         ({"environment": {"A=B": "1"}}, "cannot be set"),
         ({"environment": {"A": "\0"}}, "cannot be set"),
+        ({"environment": {"A": "x" * 3_000_000}}, "environment: give 30000 characters at most"),
     ],
 )
 def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: str) -> None:

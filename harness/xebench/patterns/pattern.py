@@ -29,6 +29,8 @@ from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_b
 PLAIN: Final = (bool, int, float, str)
 #: Characters of a lesson at most: one or two sentences are a few hundred.
 LONGEST_TEXT: Final = 4000
+#: Characters of variables at most, each of four bytes at most: Linux takes 128 KiB of each.
+LONGEST_ENVIRONMENT: Final = 30_000
 #: On an axis: the value that the device which measures offers (`xebench.patterns.plan.Family.on`).
 DEVICE: Final = "device"
 #: Axes that may say so.
@@ -290,6 +292,9 @@ class Pattern:
                 self._fail(
                     "environment", f"{name!r}={value!r} cannot be set: a name has no '=' and nothing a zero byte"
                 )
+
+        if sum(len(name) + len(value) for name, value in variables.items()) > LONGEST_ENVIRONMENT:
+            self._fail("environment", f"give {LONGEST_ENVIRONMENT} characters at most: no process starts with more")
 
     def _check_ranks(self, ranks: int) -> None:
         if type(ranks) is not int or ranks < 0:
