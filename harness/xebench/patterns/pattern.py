@@ -376,7 +376,8 @@ class Pattern:
 
 
 def _is_tolerance(value: Any) -> bool:
-    return isinstance(value, Real) and type(value) is not bool and 0 <= value <= sys.float_info.max
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    return bool(0 <= number <= sys.float_info.max)
 
 
 def _several(size: Any) -> tuple[Any, ...]:
