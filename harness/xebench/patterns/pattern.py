@@ -376,8 +376,8 @@ class Pattern:
 
 
 def _is_tolerance(value: Any) -> bool:
-    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-    return bool(0 <= number <= sys.float_info.max)
+    is_number = type(value) is not bool and isinstance(value, Real)
+    return is_number and bool(0 <= value <= sys.float_info.max)
 
 
 def _several(size: Any) -> tuple[Any, ...]:
