@@ -109,7 +109,7 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
 
 def test_roofs_of_a_disturbed_look_are_named() -> None:
     from xebench.measuring.instrument import _disturbed
-    from xebench.measuring.roofline.results import ProbeResult
+    from xebench.measuring.roofline.measure import ProbeResult
 
     steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
     lacking = ProbeResult("p", "skipped", reason="the device has no fp64")
@@ -121,7 +121,7 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import instrument
     from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
-    from xebench.measuring.roofline.results import ProbeResult
+    from xebench.measuring.roofline.measure import ProbeResult
     from xebench.measuring.session.session import Session
 
     def results(device: str, names: Any, effort: Any = None) -> dict[str, ProbeResult]:

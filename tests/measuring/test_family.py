@@ -14,14 +14,12 @@ import pytest
 from xebench.measuring.correctness import LOOKS, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import FamilyLoop, Listener, Plan
+from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import Stage, TableRows
-from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started
-from xebench.measuring.row_stream import RowStream
-from xebench.measuring.run_clocks import VisitClock
-from xebench.measuring.samples import SpotChecks
+from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started, VariantRun
+from xebench.measuring.samples import RowStream, SpotChecks
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Variant
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Status

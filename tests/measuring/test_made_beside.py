@@ -18,8 +18,7 @@ SEEDS = (3, 4)
 
 @pytest.fixture
 def beside() -> Iterator[Any]:
-    from xebench.measuring.made_beside import MadeBeside
-    from xebench.measuring.problem_store import ProblemStore
+    from xebench.measuring.problem_store import MadeBeside, ProblemStore
 
     made = MadeBeside("cpu", ProblemStore(1 << 30))
     yield made

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from xebench.measuring import comparison
+from xebench.measuring.place import VariantRun
 from xebench.measuring.prepare import OwnCode
-from xebench.measuring.variant_run import VariantRun
 
 
 def test_nothing_has_changed_where_modules_are_used_and_extended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +35,8 @@ def test_what_the_current_stack_looks_up_when_a_kernel_is_compiled_is_no_change(
         (np.linalg, "norm", "numpy.linalg.norm"),
         (time, "perf_counter_ns", "time.perf_counter_ns"),
         (comparison, "difference", "xebench.measuring.comparison.difference"),
-        (VariantRun, "drop", "xebench.measuring.variant_run.VariantRun.drop"),
-        (VariantRun, "name", "xebench.measuring.variant_run.VariantRun.name"),
+        (VariantRun, "drop", "xebench.measuring.place.VariantRun.drop"),
+        (VariantRun, "name", "xebench.measuring.place.VariantRun.name"),
     ],
 )
 def test_what_was_replaced_is_named(owner: Any, name: str, title: str, monkeypatch: pytest.MonkeyPatch) -> None:

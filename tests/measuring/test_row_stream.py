@@ -41,7 +41,7 @@ class Watch:
 
 
 def make() -> tuple[Any, Sender, Clock]:
-    from xebench.measuring.row_stream import RowStream
+    from xebench.measuring.samples import RowStream
 
     sender, clock = Sender(), Clock()
     return RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, clock), sender, clock
@@ -70,7 +70,7 @@ def test_samples_and_their_commands_are_numbered() -> None:
 
 
 def test_rows_do_not_wait_longer_than_a_crash_may_cost() -> None:
-    from xebench.measuring.row_stream import FLUSH_AFTER_S
+    from xebench.measuring.samples import FLUSH_AFTER_S
 
     rows, sender, clock = make()
     rows.add_sample("a", measured(), [])
@@ -122,7 +122,7 @@ def throttled(*looks: bool) -> tuple[Any, Sender, Clock, list[float], Any]:
 
 
 def test_samples_of_a_throttled_device_do_not_count_and_it_is_waited_for() -> None:
-    from xebench.measuring.row_stream import COOLING_LOOK_S, FLUSH_AFTER_S
+    from xebench.measuring.samples import COOLING_LOOK_S, FLUSH_AFTER_S
 
     rows, sender, clock, waited, watch = throttled(True, True, False, False)
     with rows.watched(watch):
@@ -137,7 +137,7 @@ def test_samples_of_a_throttled_device_do_not_count_and_it_is_waited_for() -> No
 
 
 def test_a_device_that_does_not_cool_is_measured_as_it_is() -> None:
-    from xebench.measuring.row_stream import COOLING_S, FLUSH_AFTER_S
+    from xebench.measuring.samples import COOLING_S, FLUSH_AFTER_S
 
     rows, sender, clock, waited, watch = throttled(*[True] * 100)
     with rows.watched(watch):
@@ -178,7 +178,7 @@ def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
 
 def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
     from xebench.dpex.kernel_store import Compilation
-    from xebench.measuring.row_stream import RowStream
+    from xebench.measuring.samples import RowStream
 
     sender = Sender()
     rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])  # type: ignore[arg-type]

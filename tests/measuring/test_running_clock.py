@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from xebench.measuring import run_clocks
-from xebench.measuring.run_clocks import RunningClock
+from xebench.measuring import machine_monitor
+from xebench.measuring.machine_monitor import RunningClock
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """Seconds since the start, and for how many of them the machine has slept."""
     times = [100.0, 7.0]
     monkeypatch.setattr(time, "monotonic", lambda: times[0])
-    monkeypatch.setattr(run_clocks, "_asleep_s", lambda: times[1])
+    monkeypatch.setattr(machine_monitor, "_asleep_s", lambda: times[1])
     before = signal.getsignal(signal.SIGCONT)
-    run_clocks.note_stops()
+    machine_monitor.note_stops()
     yield times
     signal.signal(signal.SIGCONT, before)
 

@@ -100,11 +100,11 @@ def test_a_sample_that_cannot_be_trusted_has_a_row_and_no_value() -> None:
 
 
 def test_a_sample_in_which_the_process_was_stopped_does_not_count() -> None:
-    from xebench.measuring import run_clocks
+    from xebench.measuring import machine_monitor
 
     class Stopped(Log):
         def sample(self, variant: str, batch: int, flush: Any) -> Any:
-            run_clocks._continued(18, None)
+            machine_monitor._continued(18, None)
             return super().sample(variant, batch, flush)
 
     one, metrics = [kernel(0, 10, 17_000_000_010)], ("device", "span", "wall")

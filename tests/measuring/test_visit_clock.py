@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.run_clocks import VisitClock
+from xebench.measuring.machine_monitor import VisitClock
 from xebench.vocabulary import VisitPart
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xebench.measuring.roofline.catalogue import PROBES
-from xebench.measuring.roofline.results import ProbeResult, Roofline
+from xebench.measuring.roofline.measure import ProbeResult, Roofline
 from xebench.system.runtime import DeviceInfo
 
 

@@ -44,7 +44,7 @@ ONE_OF_EACH_GROUP = (
 
 
 def test_a_quick_look_at_every_group() -> None:
-    from xebench.measuring.roofline.results import ProbeResult
+    from xebench.measuring.roofline.measure import ProbeResult
     from xebench.system import runtime
     from xebench.system.children import Program
     from xebench.system.children.process import ask

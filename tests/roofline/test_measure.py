@@ -12,8 +12,7 @@ import pytest
 from xebench.errors import XebenchError
 from xebench.measuring.roofline import measure
 from xebench.measuring.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
-from xebench.measuring.roofline.measure import Store
-from xebench.measuring.roofline.results import ProbeResult, Roofline
+from xebench.measuring.roofline.measure import ProbeResult, Roofline, Store
 from xebench.report.roofline_text import as_text
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import DeviceInfo

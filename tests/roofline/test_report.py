@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from xebench.measuring.roofline.catalogue import PROBES
-from xebench.measuring.roofline.results import Roofline
+from xebench.measuring.roofline.measure import Roofline
 from xebench.report import roofline_text as view
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from xebench.measuring.roofline.results import ProbeResult, Roofline, with_kept_roofs
+from xebench.measuring.roofline.measure import ProbeResult, Roofline, with_kept_roofs
 from xebench.tables.roofs import Roof
 
 

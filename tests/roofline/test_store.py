@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from xebench.measuring.roofline.measure import Store
-from xebench.measuring.roofline.results import Roofline
+from xebench.measuring.roofline.measure import Roofline, Store
 from xebench.system.runtime import DeviceInfo
 
 

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.measuring.sampling.blocks import SamplingEnd, block_orders, sample_family
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling, SamplingEnd, block_orders, sample_family
 from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
 
 NAMES = ("naive", "optimized", "library")

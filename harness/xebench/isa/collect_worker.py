@@ -17,10 +17,10 @@ from xebench.errors import describe_error
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.messages import Stage, Work
+from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.session.device_memory import DeviceMemory
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import start
 from xebench.patterns.registry import portable_text
 from xebench.system import runtime
 from xebench.system.children.worker import Parent

@@ -39,6 +39,7 @@ from xebench.measuring.bound_problem import Binding, Bound
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.doctor.self_test_kernels import run_checks
 from xebench.measuring.instrument import measure_instrument
+from xebench.measuring.place import accepted_parameters, start
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.random_numbers import LARGE_BYTES, Numbers
 from xebench.measuring.results import Sums
@@ -47,7 +48,6 @@ from xebench.measuring.roofline.catalogue import PROBES
 from xebench.measuring.roofline.search import Effort
 from xebench.measuring.session.device_memory import DeviceMemory, Flusher
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import accepted_parameters, start
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.pattern import Variant
 from xebench.patterns.plan import Family, build_plan

@@ -18,9 +18,7 @@ __all__ = [
     "remote",
     "results",
     "roofline",
-    "row_stream",
     "samples",
     "sampling",
     "session",
-    "variant_run",
 ]

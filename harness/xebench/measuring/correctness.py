@@ -23,11 +23,10 @@ from xebench.measuring.comparison import (
     largest_error_ulp,
     poison_for,
 )
-from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started
+from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.samples import times_of
 from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.tables.analysis.metrics import EventTimes

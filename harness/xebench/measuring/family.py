@@ -16,17 +16,13 @@ from typing import Final
 from xebench.errors import Unsupported
 from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.machine_monitor import MachineMonitor
+from xebench.measuring.machine_monitor import MachineMonitor, RunningClock, VisitClock
 from xebench.measuring.messages import InstanceSpeedups, Stage
-from xebench.measuring.place import CacheFlusher, Calls, Places, make
-from xebench.measuring.row_stream import RowStream
-from xebench.measuring.run_clocks import RunningClock, VisitClock
-from xebench.measuring.samples import Rules, SampleTaker, SpotChecks, times_of
+from xebench.measuring.place import CacheFlusher, Calls, Places, VariantRun, make, outcome
+from xebench.measuring.samples import RowStream, Rules, SampleTaker, SpotChecks, times_of
 from xebench.measuring.sampling import limits
-from xebench.measuring.sampling.blocks import SamplingEnd, sample_family
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling, SamplingEnd, sample_family
 from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
-from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named

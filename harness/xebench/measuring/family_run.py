@@ -16,17 +16,16 @@ from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.instrument import make_flusher, measure_roofs
 from xebench.measuring.local import ProblemPlace
-from xebench.measuring.made_beside import MadeBeside
+from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import CaseResult, InstanceSpeedups, MeasureFamily, Request, Stage, Work
+from xebench.measuring.place import VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import OwnCode, check_device, find_pattern
-from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, ProblemStore, second_of, seed_of
+from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, MadeBeside, ProblemStore, second_of, seed_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.results import Sums
-from xebench.measuring.row_stream import RowStream
-from xebench.measuring.run_clocks import VisitClock
+from xebench.measuring.samples import RowStream
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import VariantRun, outcome
 from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe

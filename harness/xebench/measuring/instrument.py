@@ -27,12 +27,10 @@ from xebench.measuring.place import Calls, make
 from xebench.measuring.roofline.bench import quick_result, quick_results
 from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from xebench.measuring.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
-from xebench.measuring.roofline.results import ProbeResult, highest
+from xebench.measuring.roofline.measure import ProbeResult, highest
 from xebench.measuring.roofline.search import BRIEF, RUN
-from xebench.measuring.row_stream import RowStream
-from xebench.measuring.samples import Rules, SampleTaker
-from xebench.measuring.sampling.blocks import sample_family
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.samples import RowStream, Rules, SampleTaker
+from xebench.measuring.sampling.limits import Sampling, sample_family
 from xebench.measuring.sampling.stopping import decide
 from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache_bytes
 from xebench.measuring.session.recorder import MeasuredSample

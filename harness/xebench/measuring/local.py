@@ -17,14 +17,13 @@ from xebench.measuring.bound_problem import Binding, turned
 from xebench.measuring.correctness import does_no_more
 from xebench.measuring.kept_memory import KeptArrays, KeptMemory, has_bits
 from xebench.measuring.own_threads import OwnThreads
-from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started
+from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import start
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.vocabulary import metric_named

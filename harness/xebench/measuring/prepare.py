@@ -20,8 +20,8 @@ import numpy as np
 
 from xebench.errors import PatternError, Unsupported
 from xebench.measuring.comparison import UnusableReference, difference
+from xebench.measuring.place import READ_ONLY, accepted_parameters
 from xebench.measuring.random_numbers import Maker, Numbers
-from xebench.measuring.variant_run import READ_ONLY, accepted_parameters
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem

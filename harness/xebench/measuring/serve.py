@@ -14,8 +14,8 @@ import signal
 import traceback
 
 from xebench.errors import XebenchError, describe_error
+from xebench.measuring.machine_monitor import note_stops
 from xebench.measuring.messages import Done, Failed, Ready
-from xebench.measuring.run_clocks import note_stops
 from xebench.system import runtime
 from xebench.system.children.process import STOPPING, be_the_first_to_go, run_as_child
 from xebench.system.children.worker import Parent

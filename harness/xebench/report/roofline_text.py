@@ -10,7 +10,7 @@ from typing import Final
 from rich.table import Table
 
 from xebench.measuring.roofline.catalogue import GROUPS, Probe, find_probe
-from xebench.measuring.roofline.results import DISTURBED, ProbeResult, Roofline
+from xebench.measuring.roofline.measure import DISTURBED, ProbeResult, Roofline
 from xebench.report.console import draw
 from xebench.report.units import duration, figure
 from xebench.tables.roofs import Roof

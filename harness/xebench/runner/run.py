@@ -14,7 +14,7 @@ import msgspec
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
 from xebench.measuring.device_worker import start_worker
 from xebench.measuring.doctor.examination import selftest
-from xebench.measuring.roofline.results import with_kept_roofs
+from xebench.measuring.roofline.measure import with_kept_roofs
 from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Room

@@ -18,8 +18,7 @@ from typing import Any, Final
 
 from xebench.errors import BrokenEnvironment
 from xebench.measuring.sampling import stopping
-from xebench.measuring.sampling.blocks import sample_family
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling.limits import Sampling, sample_family
 from xebench.tables.analysis import answer, intervals
 from xebench.tables.analysis.statistics import start_of
 

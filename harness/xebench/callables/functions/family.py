@@ -19,14 +19,13 @@ from xebench.measuring.family import FamilyLoop, Plan
 from xebench.measuring.instrument import make_flusher
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.messages import Stage, TableRows
-from xebench.measuring.place import OnePlace, Place
+from xebench.measuring.place import OnePlace, Place, VariantRun
 from xebench.measuring.place_server import IMPORTABLE, program
 from xebench.measuring.places import RemoteProcess
 from xebench.measuring.remote import BeginFunctions, RemotePlace
-from xebench.measuring.row_stream import RowStream
+from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling.limits import Sampling
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.pattern import Variant
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe

@@ -13,8 +13,8 @@ import pandas as pd
 
 from xebench.callables.functions.family import PATTERN, PRESET, FunctionFamily, case_id, family_id
 from xebench.measuring.instrument import measure_empty_kernel
+from xebench.measuring.place import VariantRun
 from xebench.measuring.session.session import Session
-from xebench.measuring.variant_run import VariantRun
 from xebench.patterns.conditions import mark_not_asked
 from xebench.report import units
 from xebench.report.remarks import flag_line

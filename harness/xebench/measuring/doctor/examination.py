@@ -6,13 +6,18 @@ without hardware that reports every kernel as done and runs none.
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Iterator
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
+from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.system.children import Program
 from xebench.system.children.process import ask
 from xebench.system.runtime import libraries, packages
@@ -20,6 +25,43 @@ from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
 from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
 from xebench.system.runtime.variables import hiding_variables
+
+
+def install_pinned(say: Callable[[str], None]) -> None:
+    """Install exactly what the lock names, by pip without its resolver, which accepts no such set.
+
+    Args:
+        say: told what will be done, and what was.
+
+    Raises:
+        XebenchError: this environment cannot have the pinned set, or pip failed.
+    """
+    _check_environment()
+    say(f"the pinned set replaces what {sys.prefix} has of the same packages: {shlex.join(_command())}")
+    status = subprocess.run(_command(), check=False).returncode
+    if status:
+        raise BrokenEnvironment(f"pip ended with status {status}, see above: run {packages.SETUP} again")
+    say("installed: xebench doctor looks at it")
+
+
+def _command() -> list[str]:
+    options = ("--no-deps", "--require-hashes", "--disable-pip-version-check")
+    return [sys.executable, "-m", "pip", "install", *options, "-r", str(packages.lock_file())]
+
+
+def _check_environment() -> None:
+    if packages.in_conda():
+        raise XebenchError("pip's pinned set is not for conda: run conda env update --file conda-env.yml")
+    wanted, running = (".".join(map(str, version)) for version in (packages.FIRST_PYTHON, sys.version_info[:2]))
+    if not packages.FIRST_PYTHON <= sys.version_info[:2] < packages.BEYOND_PINNED:
+        step = f"install xebench into a virtual environment of Python {wanted} and run {packages.SETUP} there"
+        raise XebenchError(f"the pinned set needs Python {wanted}, this is {running}: {step}")
+    if sys.prefix == sys.base_prefix:
+        step = f"make one with {sys.executable} -m venv, install xebench into it and run {packages.SETUP} there"
+        raise XebenchError(f"{sys.prefix} is no virtual environment, and others use its packages: {step}")
+    if importlib.util.find_spec("pip") is None:
+        raise XebenchError(f"{sys.prefix} has no pip: run {shlex.quote(sys.executable)} -m ensurepip")
+
 
 _ABOUT: Final = {
     Stack.PINNED: "compiles kernels, by numba-dpex on Python 3.11",

@@ -19,7 +19,7 @@ from xebench.dpex import kernel_api as kapi
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
 from xebench.measuring.roofline import search as sizes
 from xebench.measuring.roofline.catalogue import Probe, find_probe, grouped
-from xebench.measuring.roofline.results import ProbeResult
+from xebench.measuring.roofline.measure import ProbeResult
 from xebench.measuring.roofline.search import (
     FULL,
     QUICK,

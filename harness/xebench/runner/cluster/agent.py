@@ -22,8 +22,7 @@ import msgspec
 
 from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
 from xebench.measuring.doctor.examination import selftest
-from xebench.measuring.roofline.measure import Store
-from xebench.measuring.roofline.results import with_kept_roofs
+from xebench.measuring.roofline.measure import Store, with_kept_roofs
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
