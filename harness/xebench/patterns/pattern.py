@@ -376,8 +376,10 @@ class Pattern:
 
 
 def _is_tolerance(value: Any) -> bool:
-    is_number = type(value) is not bool and isinstance(value, Real)
-    return is_number and bool(0 <= value <= sys.float_info.max)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    number: Any = value
+    return bool(0 <= number <= sys.float_info.max)
 
 
 def _several(size: Any) -> tuple[Any, ...]:

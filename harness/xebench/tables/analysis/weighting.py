@@ -80,5 +80,5 @@ def _weights(medians: Floats, errors: Floats) -> Floats:
     variances = max(float(calm.var(ddof=1)), typical**2) + np.maximum(errors**2 - typical**2, 0)
     if not variances.any():
         return np.full(medians.size, 1 / medians.size)
-    weights: Floats = 1 / variances
-    return weights / weights.sum()
+    weights: Floats = 1 / variances / (1 / variances).sum()
+    return weights
