@@ -61,7 +61,7 @@ def count_in(session, p, work_group_size, usm):
 # Where the device itself says that it cannot, the variant is skipped, and the guide's claim holds. What the guide says
 # besides, that host and device may not use shared memory at the same time (G 3805), is no variant: where it is not
 # supported, whatever it did would prove nothing.
-# The guide says it of discrete GPUs (G 3802), which SYCL does not tell from others: on an integrated one it may run.
+# The guide says it of discrete GPUs (G 3802), and nothing in dpctl says which those are: on others it may run.
 @pattern.naive(
     claim=Claim("error", kind="usm_atomic_host", on=("gpu",), strength="ours", source="G 3804"),
     requires=("usm_host", "usm_atomic_host"),

@@ -55,7 +55,7 @@ def an_eighth(session, p, work_group_size):
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), strength="implied", source="G 129, 195 to 199"),
-        Claim("faster", against="an_eighth", on=("gpu",), source="G 195 to 199, 18128 to 18133"),
+        Claim("faster", against="an_eighth", on=("gpu",), strength="implied", source="G 195 to 199, 18128 to 18133"),
     )
 )
 def fill_the_device(session, p, work_group_size):

@@ -14,7 +14,7 @@ pattern = Pattern(
     # of one part the same lines are only read in another order, and nothing is asked.
     presets={
         "smoke": {"n": (1 << 15, 31 * 1024)},
-        # three arrays of 8-byte elements, together six times as large as the last cache
+        # three arrays of 8-byte elements, together at least four times as large as the last cache
         "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 24, bytes_each=24)}},
         "guide": {"n": 256_000_000},
     },
