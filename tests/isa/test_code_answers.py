@@ -13,7 +13,7 @@ from xebench.isa.compilation import Compiler, Target
 from xebench.isa.table import ISA, CodeAnswer, KernelOnGpu, code_answers, judge
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.report import isa_html, isa_text
+from xebench.report import isa_text
 from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import Answer, CodeClaim
 
@@ -155,7 +155,7 @@ def test_the_answers_are_shown() -> None:
     )
     assert isa_text.claims(found) == [line]
     assert line in " ".join(isa_text.as_text((), (), found, 200).splitlines())
-    assert line in isa_html.as_html(kernels, (), (), found)
+    assert line in isa_text.as_html(kernels, (), (), found)
     (told,) = json.loads(isa_text.as_json((), (), found))["claims"]
     assert (told["answer"], told["gpu"], told["number"], told["against_number"]) == ("holds", "pvc", 20, 30)
     assert (told["claim"]["word"], told["claim"]["against"]) == ("instructions", "slow")

@@ -8,8 +8,7 @@ from xebench.isa.collect import KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
 from xebench.isa.diff import ListingLine, compare, pairs, side_by_side
 from xebench.isa.table import KernelOnGpu
-from xebench.report.isa_html import as_html, folded
-from xebench.report.isa_text import as_json
+from xebench.report.isa_text import as_html, as_json, folded
 from xebench.report.isa_text import as_text as table_text
 
 COMPILER = Compiler(("ocloc",), "1.0", "libigc.so.2.40.14")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from xebench.report.causes import causes
+from xebench.report.run_summary import causes
 
 PAIR: dict[str, Any] = {
     "pattern": "a",

@@ -223,9 +223,9 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     answers = code_answers(plan, launched, kernels)
     if given["html"]:
         from xebench.isa.diff import pairs
-        from xebench.report import isa_html
+        from xebench.report import isa_text
 
-        write(given["html"], isa_html.as_html(kernels, pairs(kernels), launched.missing, answers))
+        write(given["html"], isa_text.as_html(kernels, pairs(kernels), launched.missing, answers))
     if given["table"]:
         _write_table(kernels, given["table"])
     show_view(isa_text, form, kernels, launched.missing, answers)

@@ -11,7 +11,6 @@ __all__ = [
     "doctor_text",
     "formats",
     "heat_map_text",
-    "isa_html",
     "isa_text",
     "kernels_text",
     "launches_text",
