@@ -34,7 +34,8 @@ from xebench.vocabulary import DeviceClass
 
 #: How a kernel is compiled, the first without any cure.
 WAYS: Final = ("plain", "exact", "narrow")
-TIMEOUT_S: Final = 300
+#: Without a kernel, after which a pattern has no more.
+TIMEOUT_S: Final = 60
 
 
 def collected(way: str, families: Sequence[Family]) -> dict[tuple[str, ...], KernelLaunch]:
@@ -56,9 +57,12 @@ def collected(way: str, families: Sequence[Family]) -> dict[tuple[str, ...], Ker
 def _received(receiver: Connection) -> Iterator[KernelLaunch]:
     while receiver.poll(TIMEOUT_S):
         try:
-            yield receiver.recv()
-        except EOFError:
+            launch = receiver.recv()
+        except EOFError:  # the driver ended the process
             return
+        if launch is None:
+            return
+        yield launch
 
 
 def _collect(way: str, family: Family, sender: Connection) -> None:
@@ -86,6 +90,7 @@ def _collect(way: str, family: Family, sender: Connection) -> None:
             variants=[variant.name for variant in family.pattern.variants],
         )
     )
+    sender.send(None)  # this process may not end by itself: it is one of two that share a driver
 
 
 def _without_cache() -> None:
