@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -37,6 +39,24 @@ def test_an_exception_takes_running_programs_along(error: type[BaseException], t
         in_threads(work, [0, 1, 2, 3], 2)
     _wait_until_gone(int(pid.read_text()))
     assert run(["true"]).returncode == 0, "the next command is not stopped"
+
+
+def test_a_signal_that_another_thread_is_given_is_answered(tmp_path: Path) -> None:
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def work(number: int) -> None:
+        time.sleep(0.3)  # the main thread is asleep by now
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        run(["sh", "-c", f"sleep 10; touch {tmp_path}/ended"])
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            in_threads(work, [0], 1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert not (tmp_path / "ended").exists(), "the program was not waited for"
 
 
 def _wait_until_gone(pid: int) -> None:

@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -91,6 +91,9 @@ def end_a_fork(pid: int) -> None:
 
 
 _POLL_S: Final = 0.02
+
+#: Between two looks at a stopping signal while threads work.
+_LOOK_S: Final = 0.2
 
 _BEGIN: Final = Path(__file__).with_name("begin.py")
 
@@ -193,6 +196,10 @@ def in_threads(function: Callable[[T], R], items: Iterable[T], threads: int) -> 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(function, item) for item in items]
         try:
+            # a signal that the kernel gives to another thread is answered when this one wakes
+            while (looked := wait(futures, _LOOK_S, FIRST_EXCEPTION)).not_done:
+                for future in looked.done:
+                    future.result()
             return [future.result() for future in futures]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
