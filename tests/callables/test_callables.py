@@ -254,7 +254,8 @@ def test_a_function_that_looks_at_its_callers_sees_the_same_in_a_check_as_in_a_s
         return x * x if count < 4 or 2 * calls[stack] < count else x + np.float32(1)
 
     calls: dict[Any, int] = {}
-    compared = xebench.compare({"plain": lambda: x * x, "cheats": cheats}, queue=session, **BRIEF)
+    # long enough for the ten blocks of which one is checked
+    compared = xebench.compare({"plain": lambda: x * x, "cheats": cheats}, queue=session, budget_s=5, precision=0.5)
     assert re.search("cheats: wrong: results are wrong in block", repr(compared)), repr(compared)
 
 

@@ -174,14 +174,14 @@ worker.listen(1000)
 def test_a_fork_ends_though_its_parent_was_killed_before_it_could_ask_for_that() -> None:
     late = """
 import os, signal, time
-from xebench.system.children import lifetime
+from xebench.system.children import process
 os.register_at_fork(after_in_child=lambda: time.sleep(0.5))
 def main(arguments):
     if os.fork():
         os.kill(os.getpid(), signal.SIGKILL)
     print("outlived", flush=True)
     return 0
-lifetime.run_as_child(main)
+process.run_as_child(main)
 """
     done = subprocess.run([sys.executable, "-c", late], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGKILL, "", "")

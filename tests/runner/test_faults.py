@@ -176,7 +176,8 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
     assert reasons["is_killed"] == "check: killed from outside (signal SIGKILL)"
     assert reasons["takes_all_memory"].startswith("check: out of memory: the worker had 2.")
     assert reasons["closes_what_is_not_its_own"] == "sample: OSError: [Errno 9] Bad file descriptor"
-    assert reasons["closes_everything"] == "check: ended with status 1"
+    # 120 is what some releases of Python end with when they cannot write to a closed descriptor
+    assert reasons["closes_everything"] in ("check: ended with status 1", "check: ended with status 120")
     assert reasons["endless_kernel"] == "check: no answer for 15 s"
     assert not faults.complete and faults.manifest["ended_by"] == "worker killed", "somebody else ended one of them"
 
