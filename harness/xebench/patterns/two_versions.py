@@ -142,8 +142,9 @@ def _unpacked(root: Path, commit: str) -> Path:
                 raise XebenchError(f"git cannot unpack {commit[:12]}: {done.stderr.decode(errors='replace').strip()}")
             packed.seek(0)
             with tarfile.open(fileobj=packed) as archive:
-                # Python 3.11.0 to 3.11.3, such as Debian 12's, has no filters
-                archive.extractall(part, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+                if hasattr(tarfile, "data_filter"):  # not in Python 3.11.0 to 3.11.3, such as Debian 12's
+                    archive.extraction_filter = tarfile.data_filter
+                archive.extractall(part)
             with suppress(OSError):  # another process may have been first
                 Path(part).rename(folder)
             Path(part).mkdir(exist_ok=True)  # its context expects it
