@@ -22,8 +22,8 @@ INFO: Any = SimpleNamespace(
 
 
 SUITE = {
-    "libigc.so.2.40.14": {"bmg": {"kernels": 7, "exact": 0.9, "narrow": 0.7}},
-    "libigc.so.1.0.1": {"pvc": {"kernels": 8, "exact": 0.8, "narrow": 0.6}},
+    "libigc.so.2.40.14": {"bmg": {"date": "2026-11-24", "kernels": 7, "exact": 0.9, "narrow": 0.7}},
+    "libigc.so.1.0.1": {"pvc": {"date": "2026-11-24", "kernels": 8, "exact": 0.8, "narrow": 0.6}},
 }
 TIMES = {
     "device": "a CPU",

@@ -144,6 +144,7 @@ def _suite(suite: Mapping[str, Any]) -> list[str]:
         if generated_code.name({"igc": igc}) == name and (of_gpu := gpus.get(gpu))
     }
     lines = [
+        ("compiled on", *(of_gpu["date"] for of_gpu in places.values())),
         ("kernels", *(str(of_gpu["kernels"]) for of_gpu in places.values())),
         *(
             (text, *(f"{of_gpu[way]:.2f}" for of_gpu in places.values()))
