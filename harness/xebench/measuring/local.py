@@ -270,7 +270,9 @@ class ProblemPlace:
         self._threads.see_them_wait(self._used_ns)
         if contents is None:
             return Checked(call.measured, results, changed)
-        ready = (yield from self._ready(variant, prepared, contents, results)) if anew else []
+        # not of ranks: all of them must be called as often, and each holds other parts
+        is_alone = self.session.comm.size == 1
+        ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
         if does_no_more(call, latest, metric_named(self._pattern.metric)):
             return Checked(call.measured, results, changed, None, ready, known)
         # all is written once more, so that caches are as before
