@@ -19,10 +19,17 @@ pytestmark = needs("GPU driver")
 
 GPUS = ("dg2", "tgllp")
 # dpnp and oneMKL bring code for the devices that they were built for, and this driver is not among them.
-OF_LIBRARIES = ("gemm_padded_rows/", "reduction_sum/library_sum", "zero_copy/", "random_generators/made_by_library")
+OF_LIBRARIES = (
+    "gemm_consecutive/",
+    "gemm_padded_rows/",
+    "random_generators/made_by_library",
+    "reduction_sum/library_sum",
+    "update_what_changed/",
+    "zero_copy/",
+)
 OF_FOURIER = "fourier_correlation/"  # oneMKL ends the process
 # Without hardware this driver refuses every fill of USM memory, which these need before their kernels.
-OF_FILLS = ("atomics_dtype/", "atomics_usm_kind/", "sync_mechanisms/", "multi_stream_pipeline/")
+OF_FILLS = ("atomics_dtype/", "atomics_usm_kind/", "sync_mechanisms/", "multi_stream_pipeline/", "update_what_changed/")
 FILLS = "unexpected SubmissionError: the runtime refused to fill an array"
 
 
