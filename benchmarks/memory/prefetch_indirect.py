@@ -10,6 +10,8 @@ from xebench import kernel_api as kapi
 from ..common import prefetch
 from ..common.in_opencl import in_opencl
 
+SUB_GROUP = 32  # the guide's programs require it: each sub-group reads a part of the places
+
 pattern = Pattern(
     name="prefetch_indirect",
     catalogue=("E47",),
@@ -24,6 +26,7 @@ pattern = Pattern(
     axes={"work_group_size": (512,)},
     # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24
     rtol=8e-3,
+    requires=(f"sub_group_size={SUB_GROUP}",),
 )
 
 ROOTS = 64  # for each value: the work that can hide a wait
@@ -31,38 +34,41 @@ VALUES = 1 << 20
 LARGEST = 1024
 
 
+# Places are [sub-group, step, lane].
 def sum_of_roots(item: kapi.NdItem, places, values, sums):
-    i, size = item.get_local_id(0), item.get_local_range(0)
+    i = item.get_local_id(0)
+    sub_group, lane = i // SUB_GROUP, i % SUB_GROUP
     total = np.float32(0)
-    for k in range(i, places.shape[0], size):
-        value = values[places[k]]
+    for step in range(places.shape[1]):
+        value = values[places[sub_group, step, lane]]
         for m in range(ROOTS):
             total += math.sqrt(value + np.float32(m))
     sums[i] = total
 
 
 def next_place_early(item: kapi.NdItem, places, values, sums):
-    i, size = item.get_local_id(0), item.get_local_range(0)
+    i, steps = item.get_local_id(0), places.shape[1]
+    sub_group, lane = i // SUB_GROUP, i % SUB_GROUP
     total = np.float32(0)
-    place = places[i]
-    for k in range(i, places.shape[0], size):
+    place = places[sub_group, 0, lane]
+    for step in range(steps):
         value = values[place]
-        place = places[min(k + size, places.shape[0] - 1)]
+        place = places[sub_group, min(step + 1, steps - 1), lane]
         for m in range(ROOTS):
             total += math.sqrt(value + np.float32(m))
     sums[i] = total
 
 
 def next_value_early(item: kapi.NdItem, places, values, sums):
-    i, size = item.get_local_id(0), item.get_local_range(0)
-    last = places.shape[0] - 1
+    i, steps = item.get_local_id(0), places.shape[1]
+    sub_group, lane = i // SUB_GROUP, i % SUB_GROUP
     total = np.float32(0)
-    following = values[places[i]]
-    place = places[min(i + size, last)]
-    for k in range(i, places.shape[0], size):
+    following = values[places[sub_group, 0, lane]]
+    place = places[sub_group, min(1, steps - 1), lane]
+    for step in range(steps):
         value = following
         following = values[place]
-        place = places[min(k + 2 * size, last)]
+        place = places[sub_group, min(step + 2, steps - 1), lane]
         for m in range(ROOTS):
             total += math.sqrt(value + np.float32(m))
     sums[i] = total
@@ -73,16 +79,19 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
 SUM_IN_OPENCL = (
     prefetch.PREFETCH_LINE
     + """
-__kernel void sum_of_roots(__global const int *places, __global const float *values, __global float *sums, int n) {
-    const int i = get_local_id(0), size = get_local_size(0);
+__attribute__((intel_reqd_sub_group_size(SUB_GROUP)))
+__kernel void sum_of_roots(__global const int *places, __global const float *values, __global float *sums,
+                           int per_item) {
+    const int i = get_local_id(0), first = i / SUB_GROUP * SUB_GROUP * per_item + i % SUB_GROUP;
+    const int end = first + SUB_GROUP * per_item;
     float total = 0.0f;
     __attribute__((opencl_unroll_hint(1)))
-    for (int k = i; k < n; k += size) {
+    for (int k = first; k < end; k += SUB_GROUP) {
 #if defined NEXT_TO_LAST_CACHE
-        prefetch(places + k + size, 1);
+        prefetch(places + k + SUB_GROUP, 1);
 #elif defined NEXT_TO_FIRST_CACHE
-        if (k + size < n)
-            PREFETCH_LINE(places + k + size);
+        if (k + SUB_GROUP < end)
+            PREFETCH_LINE(places + k + SUB_GROUP);
 #endif
         const float value = values[places[k]];
         for (int m = 0; m < ROOTS; ++m)
@@ -96,14 +105,14 @@ __kernel void sum_of_roots(__global const int *places, __global const float *val
 
 @pattern.problem
 def table_and_places(rng, per_item, work_group_size):
-    n = per_item * work_group_size
-    places = rng.integers(0, VALUES, n, dtype=np.int32)
+    shape = work_group_size // SUB_GROUP, per_item, SUB_GROUP
+    places = rng.integers(0, VALUES, shape, dtype=np.int32)
     return Problem(
         places=places,
         values=rng.integers(0, LARGEST, VALUES).astype(np.float32),
         sums=output(work_group_size, np.float32),
-        bytes_moved=4 * (n + np.unique(places).size + work_group_size),
-        operations=3 * ROOTS * n,  # an addition, a root, an addition
+        bytes_moved=4 * (places.size + np.unique(places).size + work_group_size),
+        operations=3 * ROOTS * places.size,  # an addition, a root, an addition
     )
 
 
@@ -111,11 +120,11 @@ def table_and_places(rng, per_item, work_group_size):
 def expected(p):
     roots = np.sqrt(np.arange(LARGEST + ROOTS))
     sums = np.convolve(roots, np.ones(ROOTS), mode="valid")  # from each value on
-    return {"sums": sums[p.values[p.places].astype(int)].reshape(p.per_item, -1).sum(axis=0)}
+    return {"sums": sums[p.values[p.places].astype(int)].sum(axis=1).ravel()}
 
 
 def launcher(session, p, work_group_size, function, unroll):
-    add = kernel(unroll=unroll)(function)
+    add = kernel(unroll=unroll, sub_group_size=SUB_GROUP)(function)
     space = kapi.NdRange((work_group_size,), (work_group_size,))
     return lambda: session.launch(add, space, p.places, p.values, p.sums)
 
@@ -145,9 +154,10 @@ def value_a_step_ahead(session, p, work_group_size):
 
 
 def launcher_in_opencl(session, p, work_group_size, *options):
-    add = opencl_kernel(SUM_IN_OPENCL, build_options=(f"-DROOTS={ROOTS}", *options))
+    macros = (f"-DROOTS={ROOTS}", f"-DSUB_GROUP={SUB_GROUP}")
+    add = opencl_kernel(SUM_IN_OPENCL, build_options=(*macros, *options))
     space = kapi.NdRange((work_group_size,), (work_group_size,))
-    return lambda: session.launch(add, space, p.places, p.values, p.sums, p.places.size)
+    return lambda: session.launch(add, space, p.places, p.values, p.sums, p.per_item)
 
 
 @pattern.baseline
