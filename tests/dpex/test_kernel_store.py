@@ -268,6 +268,28 @@ def test_what_was_built_for_a_cpu_is_loaded_after_a_release_if_that_is_wanted(
     assert len(built) == 4, "a variant that wants builds has them"
 
 
+@pytest.mark.skipif(is_current(), reason="its SYCL runtime takes no kernel that OpenCL has loaded")
+def test_what_was_built_for_a_cpu_is_loaded_in_each_new_context(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.dpex import kernel_store
+
+    kernel, built, build = shift_kernel(), [], kernel_store.build
+    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    for loads, builds in ((False, 2), (True, 2 if session.device.is_cpu else 4)):
+        session.release()
+        if loads:
+            session.load_builds()
+        for _ in range(2):
+            queue = session.new_queue(context="separate")
+            x, y = (session.alloc(64, np.int32, queue=queue) for _ in range(2))
+            session.copy(x, np.arange(64, dtype=np.int32), queue=queue)
+            session.launch(kernel, space(), x, y, 1, queue=queue)
+            found = np.empty(64, np.int32)
+            session.copy(found, y, queue=queue)
+            session.wait()
+            assert found.tolist() == list(range(1, 65))
+        assert len(built) == builds
+
+
 def test_a_binary_that_the_driver_refuses_is_told(session: Any) -> None:
     from xebench.dpex import KernelBuildError
     from xebench.dpex.device_kernel import load

@@ -207,7 +207,7 @@ def build(compiled: CompiledKernel, queue: Queue) -> DeviceKernel:
 
 
 def load(built: DeviceKernel, binary: bytes, queue: Queue) -> DeviceKernel:
-    """A kernel again, from the binary that the driver made of it.
+    """A kernel again, in the context of a queue, from the binary that the driver made of it for the queue's device.
 
     Raises:
         KernelBuildError: the driver refused it.
@@ -222,7 +222,8 @@ def load(built: DeviceKernel, binary: bytes, queue: Queue) -> DeviceKernel:
     except (OpenCLError, LevelZeroError) as error:
         reason = f"its binary cannot be loaded: {error}"
         raise KernelBuildError(built.compiled.name, built.device.name, reason) from error
-    return replace(built, kernel=kernel, stages={"build": time.perf_counter_ns() - started})
+    stages = {"build": time.perf_counter_ns() - started}
+    return replace(built, kernel=kernel, context=queue.sycl_context, stages=stages)
 
 
 def separate_context(device: Device) -> Any:

@@ -58,8 +58,8 @@ class KernelStore:
             cannot run. None, the default, costs nothing; with one, every launch looks at its types.
         build_ns: host time in which drivers have built kernels so far.
         latest: the launch that was submitted last.
-        loads: whether kernels that were built before, in the default context of a CPU device, are loaded again from
-            the driver's binary: False by default. Loading takes 2 to 6 ms, and building 50 to 80.
+        loads: whether kernels that were built before for a CPU device, in whatever context, are loaded from the
+            driver's binary: False by default. Loading takes 2 to 6 ms, and building 50 to 80.
     """
 
     def __init__(self, observer: LaunchObserver | None = None) -> None:
@@ -70,7 +70,7 @@ class KernelStore:
         self._cache = SpirvCache()
         self._built: dict[_Key, DeviceKernel] = {}
         self._kept: dict[_Key, tuple[DeviceKernel, bytes]] = {}  # what binaries were made of, if they are to be loaded
-        self._binaries: dict[_Key, tuple[DeviceKernel, bytes]] = {}
+        self._binaries: dict[tuple[Any, ...], tuple[DeviceKernel, bytes]] = {}  # of kernels, whatever their contexts
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -147,14 +147,15 @@ class KernelStore:
 
     def _made(self, key: _Key, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         """A kernel that is built, or loaded where that is wanted and possible."""
-        if self.loads and key in self._binaries:
+        in_any_context = *key[:2], *key[3:]
+        if self.loads and in_any_context in self._binaries:
             with suppress(Unsupported, KernelBuildError):
-                return load(*self._binaries[key], queue)
+                return load(*self._binaries[in_any_context], queue)
         built = build(compiled, queue)
-        # drivers of GPUs keep what they build on disk; other contexts end with their queues
-        if built.device.is_cpu and built.context == dpctl.SyclContext(built.device):
+        # drivers of GPUs keep what they build on disk
+        if built.device.is_cpu and in_any_context not in self._binaries:
             with suppress(OSError, AttributeError, OpenCLError):
-                self._binaries[key] = replace(built, kernel=None), binary_of(built)
+                self._binaries[in_any_context] = replace(built, kernel=None, context=None), binary_of(built)
         return built
 
     def _note(self, compiled: CompiledKernel, stages: dict[str, int], *, cached: bool) -> None:
