@@ -165,7 +165,7 @@ def test_it_shows_its_public_names(installed: Path, tmp_path: Path) -> None:
 def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) -> None:
     code = (
         "from xebench.isa.packing import _origin; from xebench.patterns.registry import *;"
-        "import xebench.measuring.doctor.self_test_kernels as kernels; from pathlib import Path;"
+        "import xebench.measuring.self_test as kernels; from pathlib import Path;"
         "file = BENCHMARKS / 'slm/tiled_matmul.py';"
         "print(portable_source(str(file)), _origin(file), _origin(Path(kernels.__file__)), _origin(Path('/x/own.py')))"
     )
@@ -175,5 +175,5 @@ def test_it_records_files_as_a_checkout_does(installed: Path, tmp_path: Path) ->
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split() == [
         *("benchmarks/slm/tiled_matmul.py", "benchmarks/slm/tiled_matmul.py"),
-        *("xebench/measuring/doctor/self_test_kernels.py", "own.py"),
+        *("xebench/measuring/self_test.py", "own.py"),
     ], done.stderr

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
-from xebench.measuring.doctor import examination
-from xebench.measuring.doctor.examination import Report, SelfTest, examine
+from xebench.measuring import doctor
+from xebench.measuring.doctor import Report, SelfTest, examine
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import libraries, list_devices, packages
 from xebench.system.runtime.packages import Finding
@@ -24,14 +24,14 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", list)
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [])
+    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [])
     devices_are(monkeypatch, CPU)
-    monkeypatch.setattr(examination, "selftest", lambda device: SelfTest(device.device))
+    monkeypatch.setattr(doctor, "selftest", lambda device: SelfTest(device.device))
 
 
 def devices_are(monkeypatch: pytest.MonkeyPatch, *devices: object) -> None:
     answer = ChildReply([asdict(device) for device in devices])  # type: ignore[call-overload]
-    monkeypatch.setattr(examination, "ask", lambda module, arguments, timeout_s: answer)
+    monkeypatch.setattr(doctor, "ask", lambda module, arguments, timeout_s: answer)
 
 
 def about(report: Report, title: str) -> Finding:
@@ -47,7 +47,7 @@ def test_a_sound_machine_is_usable() -> None:
 
 
 def test_a_device_that_computes_wrong_is_not_usable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "selftest", lambda device: SelfTest(device.device, ("atomic add: 7 of 7 wrong",)))
+    monkeypatch.setattr(doctor, "selftest", lambda device: SelfTest(device.device, ("atomic add: 7 of 7 wrong",)))
     report = examine()
     assert not report.usable
     assert about(report, "opencl:cpu:0").status == "error"
@@ -57,7 +57,7 @@ def test_a_device_that_computes_wrong_is_not_usable(monkeypatch: pytest.MonkeyPa
 def test_one_good_device_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     devices_are(monkeypatch, GPU, CPU)
     monkeypatch.setattr(
-        examination, "selftest", lambda device: SelfTest(device.device, () if device == CPU else ("crashed",))
+        doctor, "selftest", lambda device: SelfTest(device.device, () if device == CPU else ("crashed",))
     )
     report = examine()
     assert report.usable
@@ -66,7 +66,7 @@ def test_one_good_device_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_broken_environment_is_reported_and_devices_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "missing_libraries", lambda: {"libsycl.so.7": "intel-sycl-rt"})
-    monkeypatch.setattr(examination, "ask", lambda *arguments, **options: pytest.fail("devices were looked for"))
+    monkeypatch.setattr(doctor, "ask", lambda *arguments, **options: pytest.fail("devices were looked for"))
     report = examine()
     assert not report.usable
     assert about(report, "SYCL runtime").status == "error"
@@ -74,9 +74,7 @@ def test_a_broken_environment_is_reported_and_devices_left_alone(monkeypatch: py
 
 
 def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        examination, "ask", lambda module, arguments, timeout_s: ChildReply(failure="crashed (SIGSEGV)")
-    )
+    monkeypatch.setattr(doctor, "ask", lambda module, arguments, timeout_s: ChildReply(failure="crashed (SIGSEGV)"))
     report = examine()
     assert not report.usable
     assert about(report, "devices").detail == "listing them: crashed (SIGSEGV)"
@@ -85,13 +83,13 @@ def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.Mon
 def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     node = tmp_path / "renderD128"
     node.touch()
-    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [node])
-    monkeypatch.setattr(examination.libraries.ctypes.util, "find_library", lambda name: None)
-    monkeypatch.setattr(examination.libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
+    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(doctor.libraries.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(doctor.libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
-    monkeypatch.setattr(examination, "hiding_variables", lambda environment, driver: "")
+    monkeypatch.setattr(doctor, "hiding_variables", lambda environment, driver: "")
     devices_are(monkeypatch)
     report = examine()
     assert not report.usable
@@ -130,11 +128,11 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     node.touch()
     (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
-    monkeypatch.setattr(examination, "hiding_variables", lambda environment, driver: "")
-    monkeypatch.setattr(examination.libraries, "nodes", lambda *root: [node])
-    monkeypatch.setattr(examination.libraries.os, "access", lambda *arguments: False)
-    monkeypatch.setattr(examination.libraries.ctypes.util, "find_library", lambda name: name)
-    monkeypatch.setattr(examination.libraries, "_loader_problem", lambda loader: (None, ""))
+    monkeypatch.setattr(doctor, "hiding_variables", lambda environment, driver: "")
+    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(doctor.libraries.os, "access", lambda *arguments: False)
+    monkeypatch.setattr(doctor.libraries.ctypes.util, "find_library", lambda name: name)
+    monkeypatch.setattr(doctor.libraries, "_loader_problem", lambda loader: (None, ""))
     report = examine()
     assert about(report, "OpenCL GPU driver").detail == "libnvidia-opencl.so.1"
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")
@@ -159,7 +157,7 @@ def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination.packages, "pinned_versions", dict)
+    monkeypatch.setattr(doctor.packages, "pinned_versions", dict)
     assert about(examine(), "packages").status == "warning"
 
 

@@ -14,8 +14,8 @@ from fake_device import GPU
 from optional import needs
 
 from xebench.errors import NoDevice
-from xebench.measuring.doctor import examination
-from xebench.measuring.doctor.__main__ import main
+from xebench.measuring import doctor
+from xebench.measuring.doctor import main
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime.devices import select_device
 
@@ -25,9 +25,9 @@ def answering(answer: ChildReply) -> Any:
 
 
 def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examination, "ask", answering(ChildReply([])))
-    result = examination.selftest(GPU)
-    assert result == examination.SelfTest("level_zero:gpu:0")
+    monkeypatch.setattr(doctor, "ask", answering(ChildReply([])))
+    result = doctor.selftest(GPU)
+    assert result == doctor.SelfTest("level_zero:gpu:0")
     assert result.ok
     assert result.summary == "ok"
 
@@ -43,8 +43,8 @@ def test_no_failures_is_ok(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_failures_crashes_and_hangs_are_failures(
     monkeypatch: pytest.MonkeyPatch, answer: ChildReply, failures: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(examination, "ask", answering(answer))
-    result = examination.selftest("opencl:cpu:0")
+    monkeypatch.setattr(doctor, "ask", answering(answer))
+    result = doctor.selftest("opencl:cpu:0")
     assert result.failures == failures
     assert not result.ok
     assert result.summary == "; ".join(failures)
@@ -58,39 +58,39 @@ def test_a_device_that_is_not_there_is_one_line() -> None:
 
 @pytest.mark.device
 def test_no_check_passes_if_nothing_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.doctor import self_test_kernels
+    from xebench.measuring import self_test
 
     device = select_device("auto").device
-    monkeypatch.setattr(self_test_kernels, "_run", lambda *arguments, **options: None)
-    assert len(self_test_kernels.run_checks(device.device)) == len(self_test_kernels._checks(device))
+    monkeypatch.setattr(self_test, "_run", lambda *arguments, **options: None)
+    assert len(self_test.run_checks(device.device)) == len(self_test._checks(device))
 
 
 @pytest.mark.device
 def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.doctor import self_test_kernels
+    from xebench.measuring import self_test
 
     def slightly_wrong(array: Any) -> Any:
         copy = real(array).copy()
         copy.flat[-1] += copy.flat[-1] * copy.dtype.type(1e-5) + (copy.dtype.kind == "i")
         return copy
 
-    real = self_test_kernels.asnumpy
-    monkeypatch.setattr(self_test_kernels, "asnumpy", slightly_wrong)
+    real = self_test.asnumpy
+    monkeypatch.setattr(self_test, "asnumpy", slightly_wrong)
     device = select_device("auto").device
-    failures = self_test_kernels.run_checks(device.device)
-    assert len(failures) == len(self_test_kernels._checks(device))
+    failures = self_test.run_checks(device.device)
+    assert len(failures) == len(self_test._checks(device))
     assert all(" 1 of " in failure for failure in failures), failures
 
 
 @pytest.mark.device
 def test_a_compiler_that_throws_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.doctor import self_test_kernels
+    from xebench.measuring import self_test
 
     def broken(*arguments: Any, **options: Any) -> None:
         raise RuntimeError("Internal compiler error\nand much more")
 
-    monkeypatch.setattr(self_test_kernels, "_run", broken)
-    failures = self_test_kernels.run_checks(select_device("auto").device.device)
+    monkeypatch.setattr(self_test, "_run", broken)
+    failures = self_test.run_checks(select_device("auto").device.device)
     assert failures[0] == "integers to float32: RuntimeError: Internal compiler error"
 
 
@@ -98,11 +98,11 @@ def test_a_compiler_that_throws_is_a_failure(monkeypatch: pytest.MonkeyPatch) ->
 def test_checks_fit_the_device() -> None:
     from dataclasses import replace
 
-    from xebench.measuring.doctor import self_test_kernels
+    from xebench.measuring import self_test
 
-    assert "float64 functions" in self_test_kernels._checks(GPU)
+    assert "float64 functions" in self_test._checks(GPU)
     poor = replace(GPU, aspects=("gpu",), max_work_group_size=32)
-    assert not {"float64 functions", "local memory and barrier"} & set(self_test_kernels._checks(poor))
+    assert not {"float64 functions", "local memory and barrier"} & set(self_test._checks(poor))
 
 
 @needs("GPU driver")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment, XebenchError
-from xebench.measuring.doctor import examination
+from xebench.measuring import doctor
 from xebench.system.runtime import packages
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def test_the_lock_is_installed_without_a_resolver_and_that_is_said_before(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands = pip_ends_with(0, monkeypatch)
-    examination.install_pinned(said.append)
+    doctor.install_pinned(said.append)
     (command,) = commands
     assert command[:4] == [sys.executable, "-m", "pip", "install"]
     assert {"--no-deps", "--require-hashes"} <= set(command)
@@ -52,14 +52,14 @@ def test_the_lock_is_installed_without_a_resolver_and_that_is_said_before(
 def test_pip_that_fails_is_an_error(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     pip_ends_with(1, monkeypatch)
     with pytest.raises(BrokenEnvironment, match="pip ended with status 1"):
-        examination.install_pinned(said.append)
+        doctor.install_pinned(said.append)
 
 
 @pytest.mark.parametrize("minor", [10, 12, 13])
 def test_another_python_is_told_what_is_needed(said: list[str], monkeypatch: pytest.MonkeyPatch, minor: int) -> None:
     monkeypatch.setattr(sys, "version_info", (3, minor, 1, "final", 0))
     with pytest.raises(XebenchError) as caught:
-        examination.install_pinned(said.append)
+        doctor.install_pinned(said.append)
     assert str(caught.value).startswith(f"the pinned set needs Python 3.11, this is 3.{minor}: ")
     assert said == []
 
@@ -67,13 +67,13 @@ def test_another_python_is_told_what_is_needed(said: list[str], monkeypatch: pyt
 def test_packages_that_others_use_are_left_alone(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     with pytest.raises(XebenchError, match="is no virtual environment"):
-        examination.install_pinned(said.append)
+        doctor.install_pinned(said.append)
 
 
 def test_conda_has_a_file_of_its_own(said: list[str]) -> None:
     (Path(sys.prefix) / "conda-meta").mkdir()
     with pytest.raises(XebenchError, match="conda env update --file conda-env.yml"):
-        examination.install_pinned(said.append)
+        doctor.install_pinned(said.append)
 
 
 def test_the_command_in_this_environment_names_it() -> None:

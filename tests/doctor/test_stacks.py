@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.doctor import examination
+from xebench.measuring import doctor
 from xebench.system.runtime.packages import Stack
 
 
@@ -12,8 +12,8 @@ from xebench.system.runtime.packages import Stack
 def test_the_other_stack_is_named_with_what_brings_it_and_is_no_problem(
     used: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examination, "stack", lambda: used)
-    first, second = examination.stack_findings()
+    monkeypatch.setattr(doctor, "stack", lambda: used)
+    first, second = doctor.stack_findings()
     assert (first.title, second.title) == (used, *set(Stack) - {used})
     assert first.detail.startswith("in use;") and not first.next_step
     assert second.detail.startswith("not here;")

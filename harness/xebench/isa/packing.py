@@ -27,9 +27,8 @@ from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import KernelCompileError, NotShipped
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.dpex.identity import UnknownIdentity, shipped_key, source_digest
 from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.shipped import find_shipped, shipped_spirv
+from xebench.dpex.shipped import UnknownIdentity, find_shipped, shipped_key, shipped_spirv, source_digest
 from xebench.dpex.signature import CompiledKernel, Signature, signature_of
 from xebench.dpex.spirv_cache import SpirvCache, compiler_versions
 from xebench.errors import Unsupported, XebenchError, describe_error
@@ -37,7 +36,6 @@ from xebench.isa.compilation import Compiler, Source
 from xebench.isa.ocloc import NoCompiler, find_compiler, to_spirv
 from xebench.measuring.bound_problem import Binding, Bound
 from xebench.measuring.device_numbers import DeviceNumbers
-from xebench.measuring.doctor.self_test_kernels import run_checks
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.place import accepted_parameters, start
 from xebench.measuring.prepare import find_pattern, make_problem
@@ -46,6 +44,7 @@ from xebench.measuring.results import Sums
 from xebench.measuring.roofline.bench import Bench, measure_probes
 from xebench.measuring.roofline.catalogue import PROBES
 from xebench.measuring.roofline.search import Effort
+from xebench.measuring.self_test import run_checks
 from xebench.measuring.session.device_memory import DeviceMemory, Flusher
 from xebench.measuring.session.session import Session
 from xebench.patterns.declaration import PatternInfo

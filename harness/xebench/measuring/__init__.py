@@ -20,5 +20,6 @@ __all__ = [
     "roofline",
     "samples",
     "sampling",
+    "self_test",
     "session",
 ]

@@ -13,7 +13,7 @@ import msgspec
 
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
 from xebench.measuring.device_worker import start_worker
-from xebench.measuring.doctor.examination import selftest
+from xebench.measuring.doctor import selftest
 from xebench.measuring.roofline.measure import with_kept_roofs
 from xebench.measuring.sampling.limits import Clock, Sampling
 from xebench.patterns.plan import Family
@@ -40,7 +40,7 @@ from xebench.system import runtime
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
 from xebench.tables.provenance import manifest
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
 #: The end of a run is tried again when the journal is so many times as long as at the last try.

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
-from xebench.measuring.doctor.examination import selftest
+from xebench.measuring.doctor import selftest
 from xebench.measuring.roofline.measure import Store, with_kept_roofs
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source

@@ -1,7 +1,10 @@
-"""What runs here, what does not, and what would mend it. Reports on a broken environment, too.
+"""Examine this machine: what runs here, what does not, how to mend it. Reports on a broken environment, too.
 
-Seen in practice: a CPU driver that did not know its host turned int64 into wrong float32, and a GPU driver
-without hardware that reports every kernel as done and runs none.
+Seen in practice: a CPU driver that did not recognise its host turned int64 into wrong float32, and a GPU driver
+without hardware reported every kernel as done and ran none.
+
+A bad driver may abort or hang, so a child process lists and tests devices: ``python -m xebench.measuring.doctor
+devices``, or ``... self-test FILTER``, prints the answer as JSON.
 """
 
 from __future__ import annotations
@@ -12,15 +15,16 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 import msgspec
 
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.system.children import Program
+from xebench.system.children.process import answer as answer_parent
 from xebench.system.children.process import ask
-from xebench.system.runtime import libraries, packages
+from xebench.system.runtime import libraries, list_devices, load, packages
 from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
 from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
@@ -242,3 +246,18 @@ def _next_step(hiding: str, before: list[Finding], needed: tuple[str, ...]) -> s
     lacking = [finding for finding in before if finding.title in needed and finding.status != "ok"]
     steps = dict.fromkeys(finding.next_step for finding in lacking)
     return "; ".join(steps) or "its driver is there: DPCTL_VERBOSITY=error and SYCL_PI_TRACE=1 show why it offers none"
+
+
+def main(arguments: list[str]) -> list[Any]:
+    """Answer in the child process: all devices that can be measured, or what one device computes wrong."""
+    request, *operands = arguments
+    if request != "self-test":
+        return [asdict(device) for device in list_devices()]
+    load()
+    from xebench.measuring.self_test import run_checks
+
+    return run_checks(*operands)
+
+
+if __name__ == "__main__":
+    answer_parent(main)
