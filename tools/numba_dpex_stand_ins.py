@@ -18,7 +18,7 @@ import dpctl  # noqa: E402
 import numba.core.config  # noqa: E402
 import numba_dpex  # noqa: E402
 
-from xebench.dpex.target_base.context import NAME, target  # noqa: E402
+from xebench.dpex.code_generation.context import NAME, target  # noqa: E402
 from xebench.system.runtime.tensor import tensor  # noqa: E402
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from xebench.dpex import KernelOptions, device_func, kernel, kernel_api, sub_group
-from xebench.dpex.identity import UnknownIdentity, shipped_key, source_digest
 from xebench.dpex.kernel_options import SourceFunction, SourceKernel
+from xebench.dpex.shipped import UnknownIdentity, shipped_key, source_digest
 from xebench.dpex.signature import ArrayType, Signature
 from xebench.patterns.pattern_file import load_file
 

@@ -7,7 +7,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, dpex_errors, native, sub_group, vector, work_group
-from xebench.dpex._intrinsics.device_function import DeviceFunction
+from xebench.dpex.code_generation.device_function import DeviceFunction
 from xebench.dpex.dpex_errors import NotSimulated
 
 pytestmark = pytest.mark.device
@@ -22,7 +22,7 @@ FUNCTIONS = [
 
 
 def test_every_function_has_a_code_generator_a_docstring_and_a_signature():
-    from xebench.dpex._intrinsics.checks import DeviceFunctionType
+    from xebench.dpex.code_generation.checks import DeviceFunctionType
 
     assert len(FUNCTIONS) > 80
     for function in FUNCTIONS:

@@ -103,8 +103,8 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
     runtime.load()
     from xebench.dpex import direct_calls
     from xebench.dpex.foreign_kernel import ForeignKernel
-    from xebench.dpex.identity import UnknownIdentity, shipped_key
     from xebench.dpex.kernel_store import KernelStore
+    from xebench.dpex.shipped import UnknownIdentity, shipped_key
     from xebench.dpex.signature import signature_of
     from xebench.isa.packing import CompilingSession, collect_preset
     from xebench.measuring.session.session import Session

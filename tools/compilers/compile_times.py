@@ -61,7 +61,7 @@ def times(folder: Path) -> dict[str, Any]:
 
     runtime.load()
     from xebench.dpex import SpirvCache, compiler, direct_calls, shipped
-    from xebench.dpex.identity import shipped_key
+    from xebench.dpex.shipped import shipped_key
     from xebench.dpex.spirv_cache import this_compiler
     from xebench.isa.packing import CompilingSession, CompilingStore, collect_preset
     from xebench.measuring.session.session import Session

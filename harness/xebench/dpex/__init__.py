@@ -102,7 +102,6 @@ __all__ = [
     "dpex_errors",
     "events",
     "foreign_kernel",
-    "identity",
     "kernel",
     "kernel_api",
     "kernel_store",

@@ -29,50 +29,50 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from xebench.dpex._intrinsics import device_function as _simulation
-from xebench.dpex._intrinsics.device_function import device_function
-from xebench.dpex._intrinsics.typers import fetch
+from xebench.dpex.code_generation import device_function as _simulation
+from xebench.dpex.code_generation.device_function import device_function
+from xebench.dpex.code_generation.typers import generators
 
 __all__ = ["fetch_add", "fetch_and", "fetch_max", "fetch_min", "fetch_or", "fetch_sub", "fetch_xor"]
 
 
-@device_function(fetch("Add"))
+@device_function(generators.fetch("Add"))
 def fetch_add(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Add *value* to an element (``OpAtomicIAdd``, ``OpAtomicFAddEXT``); integers wrap around."""
     return _simulation.exchange(array, index, value, operator.add)
 
 
-@device_function(fetch("Sub"))
+@device_function(generators.fetch("Sub"))
 def fetch_sub(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Subtract *value* from an element (``OpAtomicISub``, ``OpAtomicFAddEXT`` of its negative)."""
     return _simulation.exchange(array, index, value, operator.sub)
 
 
-@device_function(fetch("Min"))
+@device_function(generators.fetch("Min"))
 def fetch_min(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the lesser of an element and *value* (``OpAtomicSMin``, ``OpAtomicUMin``, ``OpAtomicFMinEXT``)."""
     return _simulation.exchange(array, index, value, min)
 
 
-@device_function(fetch("Max"))
+@device_function(generators.fetch("Max"))
 def fetch_max(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the greater of an element and *value* (``OpAtomicSMax``, ``OpAtomicUMax``, ``OpAtomicFMaxEXT``)."""
     return _simulation.exchange(array, index, value, max)
 
 
-@device_function(fetch("And"))
+@device_function(generators.fetch("And"))
 def fetch_and(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Keep the bits that an integer element and *value* share (``OpAtomicAnd``)."""
     return _simulation.exchange(array, index, value, operator.and_)
 
 
-@device_function(fetch("Or"))
+@device_function(generators.fetch("Or"))
 def fetch_or(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Set the bits of *value* in an integer element (``OpAtomicOr``)."""
     return _simulation.exchange(array, index, value, operator.or_)
 
 
-@device_function(fetch("Xor"))
+@device_function(generators.fetch("Xor"))
 def fetch_xor(array: Any, index: Any, value: Any, order: Any = None, scope: Any = None) -> Any:
     """Flip the bits of *value* in an integer element (``OpAtomicXor``)."""
     return _simulation.exchange(array, index, value, operator.xor)

@@ -19,9 +19,8 @@ from weakref import WeakKeyDictionary
 
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel
-from xebench.dpex.identity import UnknownIdentity, shipped_key
 from xebench.dpex.kernel_options import SourceKernel
-from xebench.dpex.shipped import find_shipped, packs_in_sight
+from xebench.dpex.shipped import UnknownIdentity, find_shipped, packs_in_sight, shipped_key
 from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel, signature_of
 from xebench.dpex.spirv_cache import OWN, SpirvCache, kept_or_compiled, toolchain
 from xebench.errors import BrokenEnvironment
@@ -86,7 +85,7 @@ def has_compiler() -> bool:
 
 
 def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signature) -> Exception:
-    from xebench.dpex.compiler_messages import beginning
+    from xebench.dpex.dpex_errors import beginning
     from xebench.dpex.numba_target.compile import KernelTypingError
 
     reason = f"its decorator names {' and '.join(map(str, overloads))}, but it is launched with {signature}"

@@ -96,7 +96,7 @@ def _parsed(signatures: Any) -> Any:
     """Types of arguments that a decorator was given, as this stack's compiler takes them; None where none were."""
     if signatures is None or not is_current():
         return signatures
-    from xebench.dpex.target_base.device_types import parsed
+    from xebench.dpex.code_generation.device_types import parsed
 
     return parsed(signatures)
 
@@ -104,7 +104,7 @@ def _parsed(signatures: Any) -> Any:
 def _for_kernel(function: Callable[..., None], signatures: Any) -> tuple[Any, ...]:
     if not signatures:
         return ()
-    from xebench.dpex.target_base.device_types import kernel_signature
+    from xebench.dpex.code_generation.device_types import kernel_signature
 
     return tuple(kernel_signature(function, signature) for signature in signatures)
 

@@ -23,8 +23,8 @@ from typing import Any, Concatenate
 
 import numpy as np
 
-from xebench.dpex._intrinsics.device_function import DeviceFunction, P, R, device_function
-from xebench.dpex._intrinsics.typers import checks, extended
+from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, device_function
+from xebench.dpex.code_generation.typers import checks, generators
 
 __all__ = [
     "cos",
@@ -80,7 +80,7 @@ def _both(
 
     def of_family(family: str, function: str) -> DeviceFunction[P, R]:
         instruction = f"{family}_{name}"
-        typer = extended(instruction, list(inspect.signature(template).parameters)[1:], checks.SINGLES)
+        typer = generators.extended(instruction, list(inspect.signature(template).parameters)[1:], checks.SINGLES)
         return DeviceFunction.variant(template, compute, typer, function, meaning=meaning, instruction=instruction)
 
     return of_family("native", name), of_family("half", f"half_{name}")
@@ -102,7 +102,7 @@ divide, half_divide = _both(_of_two, "divide", "*x* / *y*", np.divide)
 powr, half_powr = _both(_of_two, "powr", "*x* to the power *y*, for *x* that is not negative", np.power)
 
 
-@device_function(extended("fma", "abc", checks.FLOATS))
+@device_function(generators.extended("fma", "abc", checks.FLOATS))
 def fma(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once (``fma``). All of one type."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
@@ -110,25 +110,25 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     return type(a)(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))))
 
 
-@device_function(extended("mad", "abc", checks.FLOATS))
+@device_function(generators.extended("mad", "abc", checks.FLOATS))
 def mad(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, fused or not, whichever is faster (``mad``). All of one type."""
     return a * b + c
 
 
-@device_function(extended("fmax", "xy", checks.FLOATS))
+@device_function(generators.extended("fmax", "xy", checks.FLOATS))
 def fmax(x: Any, y: Any) -> Any:
     """The larger of two; the other where one is NaN (``fmax``). Both of one type."""
     return np.fmax(x, y)
 
 
-@device_function(extended("fmin", "xy", checks.FLOATS))
+@device_function(generators.extended("fmin", "xy", checks.FLOATS))
 def fmin(x: Any, y: Any) -> Any:
     """The smaller of two; the other where one is NaN (``fmin``). Both of one type."""
     return np.fmin(x, y)
 
 
-@device_function(extended("rsqrt", "x", checks.FLOATS))
+@device_function(generators.extended("rsqrt", "x", checks.FLOATS))
 def inverse_sqrt(x: Any) -> Any:
     """1 / sqrt(*x*) to 2 units in the last place (``rsqrt``)."""
     return np.reciprocal(np.sqrt(x))

@@ -1,6 +1,6 @@
 """Kernels to SPIR-V by numba-dpex, each stage timed by itself, the identity of such a compilation, and our hooks in it.
 
-A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.identity`)
+A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.shipped`)
 it adds the bytecode and constants of each function, the argument types and the versions of the compilers. Where a
 kernel refers to something whose identity cannot be told, there is no fingerprint and the kernel is compiled again.
 
@@ -38,14 +38,16 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKe
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
 from xebench.dpex import llvm_text
-from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
+from xebench.dpex.code_generation import integers  # noqa: F401  (they register themselves)
+from xebench.dpex.code_generation.integers import replacements
 from xebench.dpex.decorators import options_of_compiler
+from xebench.dpex.dpex_errors import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter
-from xebench.dpex.identity import Identity, UnknownIdentity
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions
 from xebench.dpex.llvm_text import launch_facts
 from xebench.dpex.narrow.module import narrow_module, settled_module
 from xebench.dpex.repairs import odd_widths
+from xebench.dpex.shipped import Identity, UnknownIdentity
 from xebench.dpex.signature import (
     ArgumentType,
     ArrayType,
@@ -56,8 +58,6 @@ from xebench.dpex.signature import (
     not_a_kernel,
 )
 from xebench.dpex.spirv_cache import SpirvCache, kept_or_compiled, this_compiler, toolchain
-from xebench.dpex.target_base import integers  # noqa: F401  (they register themselves)
-from xebench.dpex.target_base.integers import replacements
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (

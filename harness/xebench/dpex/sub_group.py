@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from xebench.dpex._intrinsics.device_function import GroupFunction, group_function
-from xebench.dpex._intrinsics.typers import GroupOperation, Scope, checks, groups, memory_access
+from xebench.dpex.code_generation.device_function import GroupFunction, group_function
+from xebench.dpex.code_generation.typers import Scope, checks, generators
 
 __all__ = [
     "all",
@@ -68,35 +68,35 @@ __all__ = [
 
 T = TypeVar("T")
 
-_group = groups.GroupFunctions(Scope.SUB_GROUP, checks.NUMBERS)
+_group = generators.GroupFunctions(Scope.SUB_GROUP, checks.NUMBERS)
 
 
-@group_function(groups.sub_group_variable("SubgroupLocalInvocationId"))
+@group_function(generators.sub_group_variable("SubgroupLocalInvocationId"))
 def local_id() -> int:
     """The lane of this work-item, from 0 to ``size() - 1`` (int32, ``SubgroupLocalInvocationId``). Not collective."""
 
 
-@group_function(groups.sub_group_variable("SubgroupId"))
+@group_function(generators.sub_group_variable("SubgroupId"))
 def group_id() -> int:
     """The number of this sub-group in its work-group (int32, ``SubgroupId``). Not collective."""
 
 
-@group_function(groups.sub_group_variable("SubgroupSize"))
+@group_function(generators.sub_group_variable("SubgroupSize"))
 def size() -> int:
     """How many lanes this sub-group has, fewer in a work-group's last (int32, ``SubgroupSize``). Not collective."""
 
 
-@group_function(groups.sub_group_variable("SubgroupMaxSize"))
+@group_function(generators.sub_group_variable("SubgroupMaxSize"))
 def max_size() -> int:
     """How many lanes a full sub-group of this kernel has (int32, ``SubgroupMaxSize``). Not collective."""
 
 
-@group_function(groups.sub_group_variable("NumSubgroups"))
+@group_function(generators.sub_group_variable("NumSubgroups"))
 def num_groups() -> int:
     """How many sub-groups this work-group has (int32, ``NumSubgroups``). Not collective."""
 
 
-@group_function(groups.sub_group_barrier)
+@group_function(generators.sub_group_barrier)
 def barrier() -> None:
     """Wait for all lanes; what they wrote before, to local and global memory, is visible to them after. Collective.
 
@@ -104,7 +104,7 @@ def barrier() -> None:
     """
 
 
-@group_function(groups.shuffle("GroupNonUniformShuffle", "lane"))
+@group_function(generators.shuffle("GroupNonUniformShuffle", "lane"))
 def shuffle(value: T, lane: int) -> T:
     """The *value* of another lane, of each lane's own choice (``OpGroupNonUniformShuffle``). Collective.
 
@@ -114,7 +114,7 @@ def shuffle(value: T, lane: int) -> T:
     """
 
 
-@group_function(groups.shuffle("GroupNonUniformShuffleXor", "mask"))
+@group_function(generators.shuffle("GroupNonUniformShuffleXor", "mask"))
 def shuffle_xor(value: T, mask: int) -> T:
     """The *value* of lane ``local_id() ^ mask``: a butterfly (``OpGroupNonUniformShuffleXor``). Collective.
 
@@ -124,7 +124,7 @@ def shuffle_xor(value: T, mask: int) -> T:
     """
 
 
-@group_function(groups.shuffle("GroupNonUniformShuffleUp", "delta"))
+@group_function(generators.shuffle("GroupNonUniformShuffleUp", "delta"))
 def shuffle_up(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() - delta``: values move up (``OpGroupNonUniformShuffleUp``). Collective.
 
@@ -134,7 +134,7 @@ def shuffle_up(value: T, delta: int) -> T:
     """
 
 
-@group_function(groups.shuffle("GroupNonUniformShuffleDown", "delta"))
+@group_function(generators.shuffle("GroupNonUniformShuffleDown", "delta"))
 def shuffle_down(value: T, delta: int) -> T:
     """The *value* of lane ``local_id() + delta``: values move down (``OpGroupNonUniformShuffleDown``). Collective.
 
@@ -144,7 +144,7 @@ def shuffle_down(value: T, delta: int) -> T:
     """
 
 
-@group_function(groups.shuffle("GroupBroadcast", "lane"))
+@group_function(generators.shuffle("GroupBroadcast", "lane"))
 def broadcast(value: T, lane: int) -> T:
     """The *value* of one lane, in all lanes (``OpGroupBroadcast``). Collective.
 
@@ -154,7 +154,7 @@ def broadcast(value: T, lane: int) -> T:
     """
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.REDUCE))
 def reduce_add(value: T) -> T:
     """The sum of the lanes' values, in all lanes (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce). Collective.
 
@@ -162,17 +162,17 @@ def reduce_add(value: T) -> T:
     """
 
 
-@group_function(_group.arithmetic("Min", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Min", generators.GroupOperation.REDUCE))
 def reduce_min(value: T) -> T:
     """The least of the lanes' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce). Collective."""
 
 
-@group_function(_group.arithmetic("Max", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Max", generators.GroupOperation.REDUCE))
 def reduce_max(value: T) -> T:
     """The greatest of the lanes' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce). Collective."""
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.INCLUSIVE_SCAN))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.INCLUSIVE_SCAN))
 def inclusive_scan_add(value: T) -> T:
     """The sum of the numbers of this and all lower lanes. Collective.
 
@@ -180,7 +180,7 @@ def inclusive_scan_add(value: T) -> T:
     """
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.EXCLUSIVE_SCAN))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.EXCLUSIVE_SCAN))
 def exclusive_scan_add(value: T) -> T:
     """The sum of the numbers of all lower lanes; 0 in lane 0. Collective.
 
@@ -198,7 +198,7 @@ def all(predicate: bool) -> bool:
     """Whether a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
 
 
-@group_function(groups.sub_group_ballot)
+@group_function(generators.sub_group_ballot)
 def ballot(predicate: bool) -> int:
     """A uint64 whose bit *i* says whether a boolean or integer is true in lane *i* (``OpGroupNonUniformBallot``).
 
@@ -207,7 +207,7 @@ def ballot(predicate: bool) -> int:
     """
 
 
-@group_function(memory_access.block_read(1))
+@group_function(generators.block_read(1))
 def block_read(array: Any, index: Any) -> Any:
     """The lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockReadINTEL``). Collective.
 
@@ -228,12 +228,12 @@ def _block_read(width: int, array: Any, index: Any) -> tuple[Any, ...]:
 
 
 block_read2, block_read4, block_read8 = (
-    GroupFunction.variant(_block_read, width, memory_access.block_read(width), f"block_read{width}", width=width)
+    GroupFunction.variant(_block_read, width, generators.block_read(width), f"block_read{width}", width=width)
     for width in (2, 4, 8)
 )
 
 
-@group_function(memory_access.block_write(1))
+@group_function(generators.block_write(1))
 def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
@@ -252,6 +252,6 @@ def _block_write(width: int, array: Any, index: Any, *values: Any) -> None:
 
 
 block_write2, block_write4, block_write8 = (
-    GroupFunction.variant(_block_write, width, memory_access.block_write(width), f"block_write{width}", width=width)
+    GroupFunction.variant(_block_write, width, generators.block_write(width), f"block_write{width}", width=width)
     for width in (2, 4, 8)
 )

@@ -29,9 +29,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Concatenate
 
-from xebench.dpex._intrinsics import device_function
-from xebench.dpex._intrinsics.device_function import DeviceFunction, P, R, Typer, alignment
-from xebench.dpex._intrinsics.typers import memory_access
+from xebench.dpex.code_generation import device_function
+from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, Typer, alignment
+from xebench.dpex.code_generation.typers import generators
 from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.signature import as_usm_array
 
@@ -116,11 +116,11 @@ def _of_width(
     )
 
 
-load2, load4, load8, load16 = (_of_width(_load, memory_access.load, width, aligned=True) for width in WIDTHS)
-store2, store4, store8, store16 = (_of_width(_store, memory_access.store, width, aligned=True) for width in WIDTHS)
+load2, load4, load8, load16 = (_of_width(_load, generators.load, width, aligned=True) for width in WIDTHS)
+store2, store4, store8, store16 = (_of_width(_store, generators.store, width, aligned=True) for width in WIDTHS)
 load2_unaligned, load4_unaligned, load8_unaligned, load16_unaligned = (
-    _of_width(_load, memory_access.load, width, aligned=False) for width in WIDTHS
+    _of_width(_load, generators.load, width, aligned=False) for width in WIDTHS
 )
 store2_unaligned, store4_unaligned, store8_unaligned, store16_unaligned = (
-    _of_width(_store, memory_access.store, width, aligned=False) for width in WIDTHS
+    _of_width(_store, generators.store, width, aligned=False) for width in WIDTHS
 )

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from xebench.dpex._intrinsics.device_function import group_function
-from xebench.dpex._intrinsics.typers import GroupOperation, Scope, checks, groups
+from xebench.dpex.code_generation.device_function import group_function
+from xebench.dpex.code_generation.typers import Scope, checks, generators
 
 __all__ = [
     "all",
@@ -33,10 +33,10 @@ __all__ = [
 
 T = TypeVar("T")
 
-_group = groups.GroupFunctions(Scope.WORK_GROUP, checks.WIDE_NUMBERS)
+_group = generators.GroupFunctions(Scope.WORK_GROUP, checks.WIDE_NUMBERS)
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.REDUCE))
 def reduce_add(value: T) -> T:
     """The sum of the work-items' numbers, in all of them (``OpGroupIAdd``, ``OpGroupFAdd``: Reduce).
 
@@ -44,27 +44,27 @@ def reduce_add(value: T) -> T:
     """
 
 
-@group_function(_group.arithmetic("Min", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Min", generators.GroupOperation.REDUCE))
 def reduce_min(value: T) -> T:
     """The least of the work-items' numbers (``OpGroupSMin``, ``OpGroupUMin``, ``OpGroupFMin``: Reduce)."""
 
 
-@group_function(_group.arithmetic("Max", GroupOperation.REDUCE))
+@group_function(_group.arithmetic("Max", generators.GroupOperation.REDUCE))
 def reduce_max(value: T) -> T:
     """The greatest of the work-items' numbers (``OpGroupSMax``, ``OpGroupUMax``, ``OpGroupFMax``: Reduce)."""
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.INCLUSIVE_SCAN))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.INCLUSIVE_SCAN))
 def inclusive_scan_add(value: T) -> T:
     """The sum of the numbers of this and all earlier work-items (``OpGroupIAdd``, ``OpGroupFAdd``: InclusiveScan)."""
 
 
-@group_function(_group.arithmetic("Add", GroupOperation.EXCLUSIVE_SCAN))
+@group_function(_group.arithmetic("Add", generators.GroupOperation.EXCLUSIVE_SCAN))
 def exclusive_scan_add(value: T) -> T:
     """The sum of the numbers of all earlier work-items, from 0 on (``OpGroupIAdd``, ``OpGroupFAdd``: ExclusiveScan)."""
 
 
-@group_function(groups.work_group_broadcast)
+@group_function(generators.work_group_broadcast)
 def broadcast(value: T, local_id: int | tuple[int, ...]) -> T:
     """The *value* of one work-item, in all of them (``OpGroupBroadcast``).
 

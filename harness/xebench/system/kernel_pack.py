@@ -41,8 +41,8 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
         signature: index space and argument types.
         atomic64: whether it is for devices with 64-bit atomics.
         options: what it asks of the compilers, as JSON.
-        source: `xebench.dpex.identity.source_digest`.
-        key: `xebench.dpex.identity.shipped_key`.
+        source: `xebench.dpex.shipped.source_digest`.
+        key: `xebench.dpex.shipped.shipped_key`.
         spirv: SHA-256 of the module.
         narrow: of the module with index arithmetic in 32 bits; "" where there is none.
         limit: of the launches that may take that one.

@@ -14,11 +14,10 @@ from numba.core.typing import signature
 from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import ConcreteTemplate
 
-from xebench.dpex._intrinsics import checks
+from xebench.dpex.code_generation import SPIR_FUNC, checks
+from xebench.dpex.code_generation.device_types import DeviceArray
+from xebench.dpex.code_generation.integers import declarations, implementations
 from xebench.dpex.kernel_names import AddressSpace
-from xebench.dpex.target_base import SPIR_FUNC
-from xebench.dpex.target_base.device_types import DeviceArray
-from xebench.dpex.target_base.integers import declarations, implementations
 
 INT32: Final = ir.IntType(32)
 

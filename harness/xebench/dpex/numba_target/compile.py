@@ -22,10 +22,19 @@ from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
 
 from xebench.dpex import kernel_names, llvm_text
-from xebench.dpex._intrinsics.checks import DeviceFunctionType
-from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
+from xebench.dpex.code_generation.checks import DeviceFunctionType
+from xebench.dpex.code_generation.context import NAME, TRIPLE, target
+from xebench.dpex.code_generation.device_types import (
+    NOTHING,
+    DeviceArray,
+    GroupType,
+    IndexSpaceType,
+    ItemType,
+    NdItemType,
+)
+from xebench.dpex.code_generation.integers import value_types
 from xebench.dpex.decorators import options_of
-from xebench.dpex.dpex_errors import KernelCompileError
+from xebench.dpex.dpex_errors import KernelCompileError, compile_error, divergence_error, find_divergent_call
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.kernel_options import KernelOptions, SourceFunction
 from xebench.dpex.narrow.module import narrow_module, settled_module
@@ -36,9 +45,6 @@ from xebench.dpex.numba_target.pipeline import DeviceFuncType, compile_function,
 from xebench.dpex.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
 from xebench.dpex.spirv_cache import this_compiler
 from xebench.dpex.spirv_module import loop_hints, with_loop_controls
-from xebench.dpex.target_base.context import NAME, TRIPLE, target
-from xebench.dpex.target_base.device_types import NOTHING, DeviceArray, GroupType, IndexSpaceType, ItemType, NdItemType
-from xebench.dpex.target_base.integers import value_types
 
 _functions: WeakKeyDictionary[SourceFunction, DeviceFuncType] = WeakKeyDictionary()
 

@@ -12,12 +12,9 @@ from numba.core import cgutils, errors, types
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 
-from xebench.dpex._intrinsics import atomic_calls, checks, spirv
-from xebench.dpex._intrinsics.checks import Misuse
-from xebench.dpex._intrinsics.spirv import Scope, Semantics
-from xebench.dpex.kernel_names import AddressSpace, MemoryOrder, MemoryScope
-from xebench.dpex.numba_target.calls import INT64, work_item_query
-from xebench.dpex.target_base.device_types import (
+from xebench.dpex.code_generation import checks, generators, spirv
+from xebench.dpex.code_generation.checks import Misuse
+from xebench.dpex.code_generation.device_types import (
     NOTHING,
     AtomicRefType,
     GroupType,
@@ -25,7 +22,10 @@ from xebench.dpex.target_base.device_types import (
     ItemType,
     NdItemType,
 )
-from xebench.dpex.target_base.integers import declarations, implementations
+from xebench.dpex.code_generation.integers import declarations, implementations
+from xebench.dpex.code_generation.spirv import Scope, Semantics
+from xebench.dpex.kernel_names import AddressSpace, MemoryOrder, MemoryScope
+from xebench.dpex.numba_target.calls import INT64, work_item_query
 
 #: Types a call: from the owner's type and those of the arguments to the result's type, those that the arguments are
 #: converted to, and the code generator, which takes ``(context, builder, owner, arguments)``.
@@ -220,7 +220,7 @@ def atomic_ref(ref: Any, index: Any, memory_order: Any, memory_scope: Any, addre
     space = checks.choice("address_space", address_space, AddressSpace, AddressSpace(array.addrspace))
     if space not in (array.addrspace, AddressSpace.GENERIC):
         raise checks.Misuse(f"address_space is {space.name}, but the array is in {AddressSpace(array.addrspace).name}")
-    atomic_calls.require_wide_atomics(array)
+    generators.require_wide_atomics(array)
     parts, index_type = spirv.index_signature(array, index)
     made = AtomicRefType(array.dtype, array.addrspace, order, scope)
 
@@ -240,8 +240,8 @@ class _Operands:
         self.type = context.get_value_type(of.dtype)
         _, self.code = spirv.typed(None, of.dtype)
         self.pointer = spirv.pointer(reference.ref, self.code)
-        self.scope = spirv.constant(atomic_calls.SCOPES[MemoryScope(of.scope)])
-        semantics = atomic_calls.SEMANTICS[MemoryOrder(of.order)] | spirv.Semantics.ALL_MEMORY
+        self.scope = spirv.constant(generators.SCOPES[MemoryScope(of.scope)])
+        semantics = generators.SEMANTICS[MemoryOrder(of.order)] | spirv.Semantics.ALL_MEMORY
         self.semantics = spirv.constant(semantics)
 
     def call(self, builder: Any, instruction: str, *values: Any, returns: Any = None) -> Any:
@@ -270,7 +270,7 @@ def _load(of: AtomicRefType) -> Any:
 
 
 def _store(of: AtomicRefType, val: Any) -> Any:
-    atomic_calls.value_type(of.dtype, val)
+    generators.value_type(of.dtype, val)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         bits = _Bits(context, builder, of, this)
@@ -281,7 +281,7 @@ def _store(of: AtomicRefType, val: Any) -> Any:
 
 
 def _exchange(of: AtomicRefType, val: Any) -> Any:
-    atomic_calls.value_type(of.dtype, val)
+    generators.value_type(of.dtype, val)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         bits = _Bits(context, builder, of, this)
@@ -316,12 +316,12 @@ def _compare_exchange(of: AtomicRefType, expected_ref: Any, desired: Any, expect
 
 def _fetch(operator: str) -> MethodTyper:
     def typer(of: AtomicRefType, val: Any) -> Any:
-        if operator in atomic_calls.BITWISE and not isinstance(of.dtype, types.Integer):
+        if operator in generators.BITWISE and not isinstance(of.dtype, types.Integer):
             raise checks.Misuse(f"the array's dtype is {of.dtype}, but must be an integer")
-        atomic_calls.value_type(of.dtype, val)
+        generators.value_type(of.dtype, val)
 
         def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
-            instruction, operand = atomic_calls.modification(builder, operator, of.dtype, args[0])
+            instruction, operand = generators.modification(builder, operator, of.dtype, args[0])
             return _Operands(context, builder, of, this).call(builder, instruction, operand)
 
         return of.dtype, (of.dtype,), generate
@@ -349,7 +349,7 @@ def group_barrier(group: Any, fence_scope: Any) -> Any:
     semantics = Semantics.SEQUENTIALLY_CONSISTENT | Semantics.ALL_MEMORY
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        operands = [Scope.WORK_GROUP, atomic_calls.SCOPES[scope], semantics]
+        operands = [Scope.WORK_GROUP, generators.SCOPES[scope], semantics]
         spirv.call(builder, "ControlBarrier", ir.VoidType(), [spirv.constant(operand) for operand in operands])
         return context.get_dummy_value()
 
@@ -362,7 +362,7 @@ def atomic_fence(memory_order: Any, memory_scope: Any) -> Any:
     scope = checks.choice("memory_scope", memory_scope, MemoryScope, MemoryScope.DEVICE)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        operands = [atomic_calls.SCOPES[scope], atomic_calls.SEMANTICS[order] | Semantics.ALL_MEMORY]
+        operands = [generators.SCOPES[scope], generators.SEMANTICS[order] | Semantics.ALL_MEMORY]
         spirv.call(builder, "MemoryBarrier", ir.VoidType(), [spirv.constant(operand) for operand in operands])
         return context.get_dummy_value()
 

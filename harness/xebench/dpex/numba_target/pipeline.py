@@ -15,9 +15,9 @@ from numba.core.ir_utils import find_const, get_definition, guard
 from numba.core.target_extension import target_override
 from numba.core.typing.templates import fold_arguments
 
+from xebench.dpex.code_generation.context import NAME, SpirvTarget, target
+from xebench.dpex.code_generation.device_types import own_models
 from xebench.dpex.kernel_options import SourceFunction
-from xebench.dpex.target_base.context import NAME, SpirvTarget, target
-from xebench.dpex.target_base.device_types import own_models
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

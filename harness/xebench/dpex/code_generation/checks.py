@@ -5,14 +5,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from numba.core import errors, types
 from numba.core.datamodel import models
 
 from xebench.dpex.kernel_api import AddressSpace
-from xebench.dpex.target_base.of_stack import DeviceArray, TypingContext, target
-from xebench.dpex.target_base.of_stack import models as own_models
+from xebench.system.runtime.packages import is_current
+
+# what numba calls the things of a kernel, by the compiler of this stack: numba-dpex, or our own target
+if TYPE_CHECKING or not is_current():
+    from numba_dpex.core.descriptor import dpex_kernel_target as target
+    from numba_dpex.core.types import USMNdArray as DeviceArray
+    from numba_dpex.kernel_api_impl.spirv.target import SPIRVTypingContext as TypingContext
+
+    own_models = target.target_context.data_model_manager
+else:
+    from xebench.dpex.code_generation.context import TypingContext, target
+    from xebench.dpex.code_generation.device_types import DeviceArray, own_models
 
 BYTES = (types.int8, types.uint8)
 

@@ -12,8 +12,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from xebench.dpex._intrinsics import checks
-from xebench.dpex.target_base import SPIR_FUNC
+from xebench.dpex.code_generation import SPIR_FUNC, checks
 
 INT1, INT32, INT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 

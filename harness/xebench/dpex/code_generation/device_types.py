@@ -13,8 +13,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing import Signature as NumbaSignature
 from numba.np import numpy_support
 
-from xebench.dpex.compiler_messages import beginning
-from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature
+from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature, beginning
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
 

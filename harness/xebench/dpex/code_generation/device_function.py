@@ -113,7 +113,7 @@ class DeviceFunction(Generic[P, R]):
     @functools.cached_property
     def _numba_type_(self) -> Any:
         # numba asks for this attribute when it types a global that it does not know
-        from xebench.dpex._intrinsics.checks import DeviceFunctionType
+        from xebench.dpex.code_generation.checks import DeviceFunctionType
 
         return DeviceFunctionType(self.label, inspect.signature(self._function), resolved(self._typer))
 
