@@ -24,7 +24,8 @@ import numpy as np  # noqa: E402
 
 from xebench.dpex import DeviceEvent  # noqa: E402
 from xebench.measuring.roofline.bench import Bench  # noqa: E402
-from xebench.measuring.roofline.probes import arithmetic, global_memory  # noqa: E402
+from xebench.measuring.roofline.core_probes import Arithmetic  # noqa: E402
+from xebench.measuring.roofline.memory_probes import GlobalMemory  # noqa: E402
 from xebench.measuring.roofline.search import Form, WrongResult  # noqa: E402
 from xebench.measuring.session.session import Session  # noqa: E402
 
@@ -156,7 +157,7 @@ def in_turn(sides: dict[str, list[Form]]) -> dict[str, float]:
 def measure(device: str) -> dict[str, dict[str, float]]:
     """Both sides of every kernel."""
     bench = Bench(Session.on(device))
-    opencl, memory, rates = OpenCL(bench), global_memory.Group(bench), arithmetic.Group(bench)
+    opencl, memory, rates = OpenCL(bench), GlobalMemory(bench), Arithmetic(bench)
     groups = {name: rates if name == "fp32" else memory for name in PROBES}
     return {
         name: in_turn({"xebench": list(groups[name].forms(probe)), "opencl": list(opencl.forms(name))})

@@ -12,7 +12,7 @@ import pytest
 
 from xebench.measuring.roofline.bench import forget_results, quick_result
 from xebench.measuring.roofline.search import BRIEF
-from xebench.tables.roofs import MIXES, Roof
+from xebench.tables.device_facts import MIXES, Roof
 
 #: Memory of the host that a copy may begin or end in.
 KINDS = ("pageable", "host", "shared")
@@ -84,10 +84,10 @@ def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypa
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import instrument
-    from xebench.measuring.roofline.probes import global_memory
+    from xebench.measuring.roofline import memory_probes
     from xebench.measuring.session.session import Session
 
-    monkeypatch.setattr(global_memory.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
+    monkeypatch.setattr(memory_probes.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(instrument, "measure_instrument", lambda session: {})
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session, brief=True)

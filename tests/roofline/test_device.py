@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import replace
 from functools import partial
@@ -56,7 +55,7 @@ def test_a_quick_look_at_every_group() -> None:
     results = msgspec.convert(answer.value, list[ProbeResult])
     assert [result.probe for result in results] == list(ONE_OF_EACH_GROUP)
     for result in results:
-        if find_probe(result.probe).group == "transfers" and result.status == "undetermined":
+        if find_probe(result.probe).group == "host_probes.Transfers" and result.status == "undetermined":
             continue  # the machine is busy
         assert result.status == "ok", result
         assert result.value is not None
@@ -86,16 +85,16 @@ def idle_session() -> Any:
     return session
 
 
-@pytest.mark.parametrize("group", [group for group in GROUPS if group != "launches"])
+@pytest.mark.parametrize("group", [group for group in GROUPS if group != "host_probes.Launches"])
 def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.roofline.bench import Bench
-    from xebench.measuring.roofline.probes import global_memory
+    from xebench.measuring.roofline import memory_probes
+    from xebench.measuring.roofline.bench import Bench, group_class
 
     # times that nothing confirms let problems grow to their limit
-    monkeypatch.setattr(global_memory, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
+    monkeypatch.setattr(memory_probes, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
 
     bench = Bench(idle_session(), replace(QUICK, quick=False, most_forms=None))
-    measuring = importlib.import_module(f"xebench.measuring.roofline.probes.{group}").Group(bench)
+    measuring = group_class(group)(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
     larger = [chase_name(size) for size in FOOTPRINTS[2:]] + [level_name(size) for size in WORKING_SETS[2:]]
     for name in names:
@@ -132,24 +131,24 @@ def test_a_quick_look_leaves_parts_of_a_device_alone() -> None:
 
 
 def test_kinds_of_memory_that_the_device_lacks_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.measuring.roofline import core_probes, host_probes
     from xebench.measuring.roofline.bench import Bench
-    from xebench.measuring.roofline.probes import arithmetic, transfers
     from xebench.measuring.session.session import Session
 
     def refuse(shape: int, dtype: Any, queue: Any, usm: str) -> Any:
         raise Unsupported(f"the device has no {usm} USM")
 
-    monkeypatch.setattr(transfers, "allocate", refuse)
+    monkeypatch.setattr(host_probes, "allocate", refuse)
     bench = Bench(Session.on("cpu"), QUICK)
     with pytest.raises(Unsupported, match="no shared USM"):
-        transfers.Group(bench).measure("device_to_shared")
+        host_probes.Transfers(bench).measure("device_to_shared")
 
     class WithoutFp64:
         has_aspect_fp64 = False
 
     bench.device = WithoutFp64()
     with pytest.raises(Unsupported, match="no fp64"):
-        arithmetic.Group(bench).measure("fp64")
+        core_probes.Arithmetic(bench).measure("fp64")
 
 
 def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:

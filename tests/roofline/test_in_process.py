@@ -49,7 +49,9 @@ def test_each_end_of_a_probe_is_a_result_and_the_others_go_on() -> None:
     results = measure_groups(
         make, ["fp32", "write", "stream_triad", "stream_add", "stream_scale", "stream_copy", "read", "host_to_device"]
     )
-    assert made == ["global_memory", "arithmetic", "transfers"], "each group is made once"
+    assert made == ["memory_probes.GlobalMemory", "core_probes.Arithmetic", "host_probes.Transfers"], (
+        "each group is made once"
+    )
     assert {result.probe: (result.status, result.reason) for result in results} == {
         "write": ("failed", "overwritten"),
         "host_to_device": ("undetermined", "the halves differ"),

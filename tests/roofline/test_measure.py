@@ -13,10 +13,10 @@ from xebench.errors import XebenchError
 from xebench.measuring.roofline import measure
 from xebench.measuring.roofline.catalogue import FOOTPRINTS, GROUPS, PROBES, chase_name, find_probe, grouped
 from xebench.measuring.roofline.measure import ProbeResult, Roofline, Store
-from xebench.report.roofline_text import as_text
+from xebench.report.machine_views import ROOFLINE
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import DeviceInfo
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 
 
 class Child:
@@ -71,7 +71,7 @@ def test_a_crash_costs_one_probe(gpu: DeviceInfo, store: Store) -> None:
     read = next(result for result in roofline.results if result.probe == "read")
     assert read.reason == "crashed (SIGSEGV)"
     assert roofline.value("write") == 1.0
-    memory = grouped(probe.name for probe in PROBES)["global_memory"]
+    memory = grouped(probe.name for probe in PROBES)["memory_probes.GlobalMemory"]
     assert [names for _, _, names in child.asked[: 1 + len(memory)]] == [tuple(memory), *((name,) for name in memory)]
     assert [result.probe for result in roofline.results] == [probe.name for probe in PROBES], "in order even so"
 
@@ -108,7 +108,7 @@ def test_some_probes_are_measured_alone_and_not_kept(gpu: DeviceInfo, store: Sto
     measure.measure_roofline(gpu, store=store, ask=Child())
     some = measure.measure_roofline(gpu, names=("fp32", "launch_host", "fp32"), store=store, ask=child)
     assert [names for _, _, names in child.asked] == [("fp32",), ("launch_host",)]
-    text = as_text(some)
+    text = ROOFLINE.as_text(some)
     assert "fp32 multiply-add" in text and "STREAM" not in text and "roofs: fp32 1.00 GFLOP/s" in text
     assert len(measure.measure_roofline(gpu, store=store, ask=child).results) == len(PROBES), "what was kept stays"
     with pytest.raises(XebenchError, match="no probe 'fp23': did you mean fp32"):
@@ -130,7 +130,7 @@ def test_an_undetermined_link_does_not_keep_the_others_from_being_kept(
         return ChildReply([one | halves if one["probe"] == "host_to_device" else one for one in results])
 
     roofline = measure.measure_roofline(gpu, store=store, ask=child)
-    assert "two halves of its samples give 2 and 40 GB/s" in " ".join(as_text(roofline).split())
+    assert "two halves of its samples give 2 and 40 GB/s" in " ".join(ROOFLINE.as_text(roofline).split())
     kept = store.load(gpu)
     assert kept is not None and kept.value("host_to_device") is None and kept.value("read") == 1.0
 

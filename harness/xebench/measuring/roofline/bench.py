@@ -9,7 +9,7 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +37,6 @@ from xebench.measuring.session.session import Session
 from xebench.system.sycl_types import Array, UsmArray
 from xebench.tables.analysis import metrics
 from xebench.vocabulary import is_valid
-
-if TYPE_CHECKING:
-    pass
-
 
 AnyNumbers = TypeVar("AnyNumbers", bound=tuple[int, ...])
 
@@ -206,13 +202,21 @@ class Bench:
 
 
 class ProbeGroup:
-    """The interface of the class ``Group`` in each module of probes: made for a bench, it measures probes by name."""
+    """A group of probes (`xebench.measuring.roofline.catalogue`), made once for a bench.
+
+    Every kernel's result is compared with what it must be, so that no compiler can have left its work out.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
     def measure(self, name: str) -> Measurement:
-        """Measure one probe."""
+        """Measure one probe by its name.
+
+        Raises:
+            Unsupported: the device lacks what it needs.
+            WrongResult: the device computes something wrong.
+        """
         raise NotImplementedError
 
 
@@ -283,9 +287,14 @@ def forget_results() -> None:
 
 def measure_probes(bench: Bench, names: Sequence[str]) -> list[ProbeResult]:
     """A result for each name, whatever happens to its probe."""
-    return measure_groups(
-        lambda group: importlib.import_module(f"xebench.measuring.roofline.probes.{group}").Group(bench), names
-    )
+    return measure_groups(lambda group: group_class(group)(bench), names)
+
+
+def group_class(group: str) -> type[ProbeGroup]:
+    """The class of a group of the catalogue."""
+    module, _, name = group.partition(".")
+    found: type[ProbeGroup] = getattr(importlib.import_module(f"xebench.measuring.roofline.{module}"), name)
+    return found
 
 
 def measure_groups(make_group: Callable[[str], ProbeGroup], names: Sequence[str]) -> list[ProbeResult]:

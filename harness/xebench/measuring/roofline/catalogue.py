@@ -1,6 +1,6 @@
-"""The catalogue of probes: each one's name, place and unit. The probes themselves are one module a group.
+"""The catalogue of probes: each one's name, group and unit.
 
-They cannot declare themselves there: their modules need SYCL, and who only reads results has none.
+Probes cannot declare themselves: their modules need SYCL, and who only reads results has none.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ class Probe:
 
     Attributes:
         name: its name in JSON.
-        group: probes of a group share a module (``xebench.measuring.roofline.probes.<group>``), a process and their
-        arrays. title: its name for readers.
+        group: the class that measures it, with its module in `xebench.measuring.roofline`. Probes of a group share a
+            process and their arrays.
+        title: its name for readers.
         unit: of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, where less is better.
     """
 
@@ -61,37 +62,43 @@ def chase_name(footprint_bytes: int) -> str:
 
 
 PROBES: Final = (
-    Probe("stream_copy", "global_memory", "STREAM copy", "GB/s"),
-    Probe("stream_scale", "global_memory", "STREAM scale", "GB/s"),
-    Probe("stream_add", "global_memory", "STREAM add", "GB/s"),
-    Probe("stream_triad", "global_memory", "STREAM triad", "GB/s"),
-    Probe("read", "global_memory", "read only", "GB/s"),
-    Probe("write", "global_memory", "write only", "GB/s"),
-    Probe("random_read", "global_memory", "random read of 4 bytes", "GB/s"),
-    *(Probe(level_name(size), "global_memory", f"{size_text(size)} again and again", "GB/s") for size in WORKING_SETS),
-    Probe("fp32", "arithmetic", "fp32 multiply-add", "GFLOP/s"),
-    Probe("fp64", "arithmetic", "fp64 multiply-add", "GFLOP/s"),
-    Probe("int32", "arithmetic", "int32 multiply-add", "Gop/s"),
-    Probe("slm_read", "local_memory", "SLM read", "GB/s"),
-    Probe("atomic_global_one", "atomics", "global atomic add, one address", "Gop/s"),
-    Probe("atomic_global_many", "atomics", "global atomic add, an address each", "Gop/s"),
-    Probe("atomic_local_one", "atomics", "local atomic add, one address", "Gop/s"),
-    Probe("atomic_local_many", "atomics", "local atomic add, an address each", "Gop/s"),
-    Probe("launch_host", "launches", "empty kernel, submit to end, host", "ns"),
-    Probe("launch_queue", "launches", "empty kernel, submit to start", "ns"),
-    Probe("launch_device", "launches", "empty kernel, start to end", "ns"),
-    Probe("pageable_to_device", "transfers", "pageable memory to device", "GB/s"),
-    Probe("device_to_pageable", "transfers", "device to pageable memory", "GB/s"),
-    Probe("host_to_device", "transfers", "host USM to device", "GB/s"),
-    Probe("device_to_host", "transfers", "device to host USM", "GB/s"),
-    Probe("shared_to_device", "transfers", "shared USM to device", "GB/s"),
-    Probe("device_to_shared", "transfers", "device to shared USM", "GB/s"),
-    Probe("device_to_peer", "transfers", "device to another device", "GB/s"),
-    *(Probe(chase_name(size), "chase", f"pointer chase in {size_text(size)}", "ns") for size in FOOTPRINTS),
+    Probe("stream_copy", "memory_probes.GlobalMemory", "STREAM copy", "GB/s"),
+    Probe("stream_scale", "memory_probes.GlobalMemory", "STREAM scale", "GB/s"),
+    Probe("stream_add", "memory_probes.GlobalMemory", "STREAM add", "GB/s"),
+    Probe("stream_triad", "memory_probes.GlobalMemory", "STREAM triad", "GB/s"),
+    Probe("read", "memory_probes.GlobalMemory", "read only", "GB/s"),
+    Probe("write", "memory_probes.GlobalMemory", "write only", "GB/s"),
+    Probe("random_read", "memory_probes.GlobalMemory", "random read of 4 bytes", "GB/s"),
+    *(
+        Probe(level_name(size), "memory_probes.GlobalMemory", f"{size_text(size)} again and again", "GB/s")
+        for size in WORKING_SETS
+    ),
+    Probe("fp32", "core_probes.Arithmetic", "fp32 multiply-add", "GFLOP/s"),
+    Probe("fp64", "core_probes.Arithmetic", "fp64 multiply-add", "GFLOP/s"),
+    Probe("int32", "core_probes.Arithmetic", "int32 multiply-add", "Gop/s"),
+    Probe("slm_read", "core_probes.LocalMemory", "SLM read", "GB/s"),
+    Probe("atomic_global_one", "core_probes.Atomics", "global atomic add, one address", "Gop/s"),
+    Probe("atomic_global_many", "core_probes.Atomics", "global atomic add, an address each", "Gop/s"),
+    Probe("atomic_local_one", "core_probes.Atomics", "local atomic add, one address", "Gop/s"),
+    Probe("atomic_local_many", "core_probes.Atomics", "local atomic add, an address each", "Gop/s"),
+    Probe("launch_host", "host_probes.Launches", "empty kernel, submit to end, host", "ns"),
+    Probe("launch_queue", "host_probes.Launches", "empty kernel, submit to start", "ns"),
+    Probe("launch_device", "host_probes.Launches", "empty kernel, start to end", "ns"),
+    Probe("pageable_to_device", "host_probes.Transfers", "pageable memory to device", "GB/s"),
+    Probe("device_to_pageable", "host_probes.Transfers", "device to pageable memory", "GB/s"),
+    Probe("host_to_device", "host_probes.Transfers", "host USM to device", "GB/s"),
+    Probe("device_to_host", "host_probes.Transfers", "device to host USM", "GB/s"),
+    Probe("shared_to_device", "host_probes.Transfers", "shared USM to device", "GB/s"),
+    Probe("device_to_shared", "host_probes.Transfers", "device to shared USM", "GB/s"),
+    Probe("device_to_peer", "host_probes.Transfers", "device to another device", "GB/s"),
+    *(
+        Probe(chase_name(size), "memory_probes.Chase", f"pointer chase in {size_text(size)}", "ns")
+        for size in FOOTPRINTS
+    ),
 )
 
 #: The probes of copies; each has the name of its route in the table `events`.
-ROUTES: Final = tuple(probe.name for probe in PROBES if probe.group == "transfers")
+ROUTES: Final = tuple(probe.name for probe in PROBES if probe.group == "host_probes.Transfers")
 
 _BY_NAME: Final = {probe.name: probe for probe in PROBES}
 GROUPS: Final = tuple(dict.fromkeys(probe.group for probe in PROBES))

@@ -1,26 +1,72 @@
-"""Copies between host and device memory, by kind of host memory and direction, and from device to device: without
-what every copy costs.
+"""Probes of host and device together: what a launch costs, and what copies reach."""
 
-Copies of several sizes are timed, and the line through them gives the bandwidth (`xebench.measuring.roofline.levels`).
-Where the
-host's memory is USM, times are those of events. Drivers time a copy of pageable memory from anywhere between its first
-and its last piece, so that such a copy is timed by the host's clock. Host memory is written by the host before each
-copy, so that shared memory is where the host uses it.
-"""
-
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from xebench.measuring.roofline.bench import ProbeGroup, require_equal
+from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
+from xebench.dpex import kernel_api as kapi
+from xebench.measuring.roofline.bench import ProbeGroup, nd_range, require_equal
 from xebench.measuring.roofline.levels import search_line
-from xebench.measuring.roofline.search import Form, Measurement
+from xebench.measuring.roofline.search import Form, Measurement, WrongResult
 from xebench.measuring.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
 from xebench.system.sycl_types import Array
+from xebench.tables.analysis.metrics import CLOCK_TOLERANCE
+
+LAUNCHES = 300
+QUICK_LAUNCHES = 50
+#: The first launches pay for threads that wake up and pages that appear.
+WARM_UP = 20
+
+
+@kernel
+def _nothing(item: kapi.NdItem, x: Any) -> None:
+    pass
+
+
+class Launches(ProbeGroup):
+    """The cost of an empty kernel: on the host, between submission and start, and on the device.
+
+    The launch is prepared, as the harness's own launches are: compiled, built, its arguments flattened. The probes
+    share their launches.
+    """
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe."""
+        valid = tuple(time_ns for time_ns in self._times[name] if math.isfinite(time_ns))
+        if not valid:
+            raise WrongResult("the events' times contradict one another")
+        return Measurement({"work-items": 1}, 1, valid)
+
+    @cached_property
+    def _times(self) -> dict[str, list[float]]:
+        bench = self._bench
+        queue, x, space = bench.session.queue, bench.session.alloc(1, np.int32), nd_range(1, 1)
+        launch = PreparedLaunch(build(compile_kernel(_nothing, space, (x,)), queue), queue, space, (x,))
+        times: dict[str, list[float]] = {"launch_host": [], "launch_queue": [], "launch_device": []}
+        last_end_ns = 0
+        for _ in range(WARM_UP + (QUICK_LAUNCHES if bench.effort.quick else LAUNCHES)):
+            begin_ns = time.perf_counter_ns()
+            event = launch.submit()
+            event.wait()
+            host_ns = time.perf_counter_ns() - begin_ns
+            submit_ns, start_ns, end_ns = event.times()
+            in_order = last_end_ns <= start_ns <= end_ns and submit_ns <= start_ns
+            last_end_ns = end_ns
+            # nothing is believed of a launch that was longer on the device than the host waited
+            valid = in_order and end_ns - submit_ns <= (1 + CLOCK_TOLERANCE) * host_ns
+            times["launch_host"].append(host_ns if valid else math.inf)
+            times["launch_queue"].append(start_ns - submit_ns if valid else math.inf)
+            times["launch_device"].append(end_ns - start_ns if valid else math.inf)
+        return {name: taken[WARM_UP:] for name, taken in times.items()}
+
 
 _MOST_BYTES = 256 << 20
 #: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.
@@ -31,8 +77,14 @@ _PAGEABLE = "pageable"
 Timer = Callable[[Callable[[], Any]], float]
 
 
-class Group(ProbeGroup):
-    """One device array, and for each kind of host memory an array as large."""
+class Transfers(ProbeGroup):
+    """Bandwidths of copies between host and device memory, and from device to device, without what every copy costs.
+
+    Copies of several sizes are timed, and the line through them gives the bandwidth
+    (`xebench.measuring.roofline.levels`). Where the host's memory is USM, times are those of events. Drivers time a
+    copy of pageable memory from anywhere between its first and its last piece, so the host's clock times such a copy.
+    The host writes its memory before each copy, so that shared memory is where the host uses it.
+    """
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""

@@ -1,15 +1,10 @@
-"""Bandwidth of device memory and its caches: STREAM's four kernels, reading, writing, and random reads.
+"""Probes of device memory and its caches: bandwidth by access and by working set, and the latency of reads."""
 
-Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because they
-are written. J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995.
-"""
-
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
-
-# mypy: disable-error-code="untyped-decorator"
 from typing import Any
 
 import numpy as np
@@ -18,17 +13,21 @@ from xebench.dpex import device_func, kernel, specialize, vector
 from xebench.dpex import kernel_api as kapi
 from xebench.measuring.roofline import forms as expected
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
-from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
+from xebench.measuring.roofline.catalogue import FOOTPRINTS, WORKING_SETS, chase_name, level_name
 from xebench.measuring.roofline.forms import (
     AGAIN_FORMS,
     HASH,
     LAST_SHIFT,
+    LINE_BYTES,
+    PER_LINE,
     RANDOM_FORMS,
     READ_FORMS,
     SCALE,
     STREAM_FORMS,
     cpu_first,
     gpu_first,
+    ring_of,
+    ring_order,
     stream_bytes,
     stream_inputs,
     stream_result,
@@ -38,6 +37,8 @@ from xebench.measuring.roofline.search import (
     MOST_PASSES,
     Form,
     Measurement,
+    chase_steps,
+    check_footprint,
     check_working_set,
     far_shift,
     grown,
@@ -210,8 +211,13 @@ _LEVEL_PATIENCE = 0.25
 _READERS_PER_UNIT = 8
 
 
-class Group(ProbeGroup):
-    """Three arrays, larger than the caches, for all probes."""
+class GlobalMemory(ProbeGroup):
+    """Bandwidth: STREAM's four kernels, reading, writing, and random reads, on three arrays larger than the caches.
+
+    Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because
+    they are written (J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers",
+    1995).
+    """
 
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
@@ -348,3 +354,36 @@ class Group(ProbeGroup):
 
 def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
     return {"work-group": group, "vectors": vectors, "width": width}
+
+
+@kernel
+def _chase(item: kapi.NdItem, ring: Any, position: Any, steps: Any) -> None:
+    # the type is unsigned, so that no step has to ask whether the index is negative
+    at = position[0]
+    for _ in range(steps):
+        at = ring[at]
+    position[0] = at
+
+
+class Chase(ProbeGroup):
+    """Latency of a read that must wait for the one before: one work-item follows a ring of lines in random order."""
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one footprint."""
+        bench = self._bench
+        footprint = next(size for size in FOOTPRINTS if chase_name(size) == name)
+        check_footprint(footprint, bench.cache_bytes, bench.largest_array_bytes)
+        return bench.search([self._form(footprint)])
+
+    def _form(self, footprint_bytes: int) -> Form:
+        bench = self._bench
+        lines = footprint_bytes // LINE_BYTES
+        order = ring_order(lines, seed=footprint_bytes)
+        ring = bench.memory.upload(ring_of(order))
+        start = order[:1] * np.uint32(PER_LINE)
+        position = bench.memory.upload(start)
+        steps = chase_steps(lines, fewest=1 << 14, most=1 << 16) if bench.effort.quick else chase_steps(lines)
+        last = order[steps % lines : steps % lines + 1] * np.uint32(PER_LINE)
+        # each run goes on where the last one stopped: it never meets what the last one left in a cache
+        submit = partial(bench.session.launch, _chase, nd_range(1, 1), ring, position, np.int32(steps))
+        return bench.form({"steps": steps}, steps, submit, position, lambda: last, poison=start)
