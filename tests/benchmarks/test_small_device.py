@@ -86,8 +86,7 @@ def capabilities(kernel: Any, signature: Any) -> set[str]:
     """Those that the kernel's module declares, of the types that devices may lack."""
     from xebench.dpex.compiler import of_this_stack
     from xebench.dpex.dpex_errors import NotShipped
-    from xebench.dpex.shipped import UnknownIdentity
-    from xebench.dpex.shipped import find_shipped
+    from xebench.dpex.shipped import UnknownIdentity, find_shipped
     from xebench.dpex.spirv_cache import SpirvCache
 
     try:

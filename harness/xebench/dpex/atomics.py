@@ -30,8 +30,7 @@ import operator
 from typing import Any
 
 from xebench.dpex.code_generation import device_function as _simulation
-from xebench.dpex.code_generation.device_function import device_function
-from xebench.dpex.code_generation.typers import generators
+from xebench.dpex.code_generation.device_function import device_function, generators
 
 __all__ = ["fetch_add", "fetch_and", "fetch_max", "fetch_min", "fetch_or", "fetch_sub", "fetch_xor"]
 

@@ -23,8 +23,7 @@ from typing import Any, Concatenate
 
 import numpy as np
 
-from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, device_function
-from xebench.dpex.code_generation.typers import checks, generators
+from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, checks, device_function, generators
 
 __all__ = [
     "cos",

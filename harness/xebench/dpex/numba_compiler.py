@@ -38,8 +38,7 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKe
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
 from xebench.dpex import llvm_text
-from xebench.dpex.code_generation import integers  # noqa: F401  (they register themselves)
-from xebench.dpex.code_generation.integers import replacements
+from xebench.dpex.code_generation.device_types import replacements
 from xebench.dpex.decorators import options_of_compiler
 from xebench.dpex.dpex_errors import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter

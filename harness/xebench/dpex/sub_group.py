@@ -33,8 +33,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from xebench.dpex.code_generation.device_function import GroupFunction, group_function
-from xebench.dpex.code_generation.typers import Scope, checks, generators
+from xebench.dpex.code_generation.device_function import GroupFunction, Scope, checks, generators, group_function
 
 __all__ = [
     "all",

@@ -30,8 +30,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate
 
 from xebench.dpex.code_generation import device_function
-from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, Typer, alignment
-from xebench.dpex.code_generation.typers import generators
+from xebench.dpex.code_generation.device_function import DeviceFunction, P, R, Typer, alignment, generators
 from xebench.dpex.dpex_errors import ArgumentError
 from xebench.dpex.signature import as_usm_array
 

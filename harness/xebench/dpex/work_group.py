@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from xebench.dpex.code_generation.device_function import group_function
-from xebench.dpex.code_generation.typers import Scope, checks, generators
+from xebench.dpex.code_generation.device_function import Scope, checks, generators, group_function
 
 __all__ = [
     "all",

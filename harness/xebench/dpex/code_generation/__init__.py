@@ -5,12 +5,10 @@ functions with a signature, a docstring and, where one makes sense, a simulation
 generator that turns a call of it into LLVM IR, which llvm-spirv translates into one SPIR-V instruction:
 
 - :mod:`generators` has the code generators;
-- :mod:`device_function` makes a Python function and a generator one object, and :mod:`typers` has the generators where
-  there is a numba that could ask for them;
+- :mod:`device_function` makes a Python function and a generator one object;
 - :mod:`spirv` emits calls and finds array elements, :mod:`checks` refuses wrong types, and has what numba sees of a
   function;
-- :mod:`device_types` has the types of arrays, items and groups, and how LLVM represents them, :mod:`integers` their
-  arithmetic;
+- :mod:`device_types` has the types of arrays, items and groups, how LLVM represents them, and integer arithmetic;
 - :mod:`context` is the target: what numba may use, how functions call each other, where their code is kept.
 
 :mod:`xebench.dpex.numba_target` compiles kernels with all of these, numba-dpex with some.
@@ -28,7 +26,5 @@ __all__ = [
     "device_function",
     "device_types",
     "generators",
-    "integers",
     "spirv",
-    "typers",
 ]

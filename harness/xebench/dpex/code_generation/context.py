@@ -16,9 +16,14 @@ from numba.core.descriptors import TargetDescriptor
 from numba.core.target_extension import GPU, target_registry
 
 from xebench.dpex import kernel_names
-from xebench.dpex.code_generation import SPIR_FUNC, integers  # noqa: F401  (they register themselves)
-from xebench.dpex.code_generation.device_types import device_models
-from xebench.dpex.code_generation.integers import declarations, implementations, replacements, value_types
+from xebench.dpex.code_generation import SPIR_FUNC
+from xebench.dpex.code_generation.device_types import (
+    declarations,
+    device_models,
+    implementations,
+    replacements,
+    value_types,
+)
 
 NAME: Final = "xebench"
 #: SPIR-V 1.3, the first with shuffles.

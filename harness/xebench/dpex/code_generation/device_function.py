@@ -49,6 +49,11 @@ def module(name: str) -> Later:
     return Later(lambda: import_module(name))
 
 
+# A program that launches kernels which were compiled before never imports numba, which takes half a second.
+checks: Any = module("xebench.dpex.code_generation.checks")
+generators: Any = module("xebench.dpex.code_generation.generators")
+Scope: Any = module("xebench.dpex.code_generation.spirv").Scope
+
 P = ParamSpec("P")
 
 R = TypeVar("R")

@@ -15,8 +15,7 @@ from numba.core.typing.npydecl import parse_dtype
 from numba.core.typing.templates import ConcreteTemplate
 
 from xebench.dpex.code_generation import SPIR_FUNC, checks
-from xebench.dpex.code_generation.device_types import DeviceArray
-from xebench.dpex.code_generation.integers import declarations, implementations
+from xebench.dpex.code_generation.device_types import DeviceArray, declarations, implementations
 from xebench.dpex.kernel_names import AddressSpace
 
 INT32: Final = ir.IntType(32)

@@ -31,8 +31,8 @@ from xebench.dpex.code_generation.device_types import (
     IndexSpaceType,
     ItemType,
     NdItemType,
+    value_types,
 )
-from xebench.dpex.code_generation.integers import value_types
 from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import KernelCompileError, compile_error, divergence_error, find_divergent_call
 from xebench.dpex.kernel_names import AddressSpace

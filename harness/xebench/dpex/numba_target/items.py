@@ -21,8 +21,9 @@ from xebench.dpex.code_generation.device_types import (
     IndexSpaceType,
     ItemType,
     NdItemType,
+    declarations,
+    implementations,
 )
-from xebench.dpex.code_generation.integers import declarations, implementations
 from xebench.dpex.code_generation.spirv import Scope, Semantics
 from xebench.dpex.kernel_names import AddressSpace, MemoryOrder, MemoryScope
 from xebench.dpex.numba_target.calls import INT64, work_item_query

@@ -65,10 +65,10 @@ def apply() -> tuple[str, ...]:
 
 def _repair(name: str) -> Callable[[], None]:
     """The function of a repair; their modules import numba-dpex."""
-    from xebench.dpex.repairs import odd_widths, of_compilation, of_launches
+    from xebench.dpex.repairs import cures, odd_widths
 
     repair: Callable[[], None]
-    repair = getattr(of_compilation, name, None) or getattr(of_launches, name, None) or getattr(odd_widths, name)
+    repair = getattr(cures, name, None) or getattr(odd_widths, name)
     return repair
 
 
