@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from xebench.cli.main import commands
 from xebench.tables import TABLES
 from xebench.tables.analysis.claim import WORDS
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"

@@ -19,7 +19,7 @@ import pandas as pd
 
 from xebench import load_run
 from xebench.system import runtime
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 
 ALLOWED = 0.02
 PAGE = Path(__file__).parents[1] / "results" / "studies" / "roofline" / "runs.md"

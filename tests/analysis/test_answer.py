@@ -11,14 +11,11 @@ from xebench.tables.analysis import answer
 from xebench.tables.analysis.answer import (
     Circumstances,
     judge,
-    judge_accuracy,
-    judge_end,
     outcome_of,
-    without_speedup,
 )
 from xebench.tables.analysis.claim import Claim, Figure, Judgement, in_brief
 from xebench.tables.analysis.intervals import UNKNOWN, Interval, blurred
-from xebench.tables.analysis.judge import Comparison
+from xebench.tables.analysis.judge import Comparison, judge_accuracy, judge_end, without_speedup
 from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")

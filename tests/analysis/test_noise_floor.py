@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from xebench.tables.analysis.device_facts import noise_floor, overhead_ratio
+from xebench.tables.device_facts import noise_floor, overhead_ratio
 
 DEVICE = {
     "timer_quantum_ns": 52.0,

@@ -6,8 +6,8 @@ import re
 import pytest
 from synthetic import Synthetic, noisy
 
+from xebench.tables.analysis.answer import HostTimes, Side, allowed_ns
 from xebench.tables.analysis.intervals import Interval
-from xebench.tables.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import Outcome, Reason
 
 FASTER, SLOWER, SAME = Outcome.FASTER, Outcome.SLOWER, Outcome.SAME

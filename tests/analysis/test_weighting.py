@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xebench.tables.analysis.intervals import grouped_interval, student_factor
-from xebench.tables.analysis.weighting import weighted_interval
+from xebench.tables.analysis.versions import weighted_interval
 
 Groups = list[np.ndarray]
 

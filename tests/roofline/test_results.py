@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from xebench.measuring.roofline.measure import ProbeResult, Roofline, with_kept_roofs
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 
 
 def kept(measured: Roofline, **values: float) -> Roofline:

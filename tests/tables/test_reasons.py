@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from xebench.tables import load_run
-from xebench.tables.upgrade import with_codes
+from xebench.tables.schema import with_codes
 from xebench.vocabulary import REASON_CODES
 
 

@@ -13,13 +13,13 @@ import stored
 
 from xebench.errors import RunFolderError
 from xebench.report import formats
-from xebench.tables import Run, RunWriter, compare_runs, load_run, schema, upgrade
+from xebench.tables import Run, RunWriter, compare_runs, load_run, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"
-VERSIONS = (upgrade.BEFORE, schema.SCHEMA_VERSION)
+VERSIONS = (schema.BEFORE, schema.SCHEMA_VERSION)
 COMPLETE = tuple(f"schema-{version}" for version in VERSIONS)
 KILLED = tuple(f"schema-{version}-killed" for version in VERSIONS)
 NAMES = (*COMPLETE, *KILLED)

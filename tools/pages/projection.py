@@ -12,7 +12,7 @@ from xebench.report import units
 from xebench.report.table_forms import fill, table
 from xebench.system.gpu_model.gpus import find_gpu
 from xebench.system.gpu_model.roof_model import MEMORY, GuideFigure, guide_figures
-from xebench.tables.roofs import RATE_ROOFS, Roof
+from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 HEADINGS: Final = ("entry", "what", "GPU", "roof", "measured", "fraction", "error", "beside the model")
 

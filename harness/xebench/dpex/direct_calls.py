@@ -3,7 +3,7 @@
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
 and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
 that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
-``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.tables.analysis.unrecorded`).
+``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.tables.analysis.answer`).
 """
 
 from __future__ import annotations

@@ -12,10 +12,9 @@ from xebench.tables import Run
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.compare import compilers_of
-from xebench.tables.analysis.device_facts import noise_floor
 from xebench.tables.analysis.points import rows
 from xebench.tables.analysis.summaries import counting_samples
-from xebench.tables.roofs import ROOF_DOUBT
+from xebench.tables.device_facts import ROOF_DOUBT, noise_floor
 from xebench.vocabulary import NEVER_RUN, REMEDIES, Status
 
 #: Part of the samples from which a flag is worth a line of the short report.

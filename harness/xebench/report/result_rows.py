@@ -17,10 +17,9 @@ from xebench.system.gpu_model.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run
 from xebench.tables.analysis import points
-from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
 from xebench.tables.analysis.points import rows as rows_of
-from xebench.tables.roofs import ROOF_DOUBT, Roof
+from xebench.tables.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline
 
 

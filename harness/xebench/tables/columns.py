@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 from xebench.vocabulary import (
     CheckResult,
     DeviceClass,

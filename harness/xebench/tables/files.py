@@ -18,7 +18,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError, describe_error, escape_controls, suggestion
-from xebench.tables import schema, upgrade
+from xebench.tables import schema
 
 MANIFEST: Final = "manifest.json"
 
@@ -180,9 +180,9 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
             f"{path} has schema version {head.schema_version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
             "upgrade xebench"
         )
-    if head.schema_version < upgrade.BEFORE:
+    if head.schema_version < schema.BEFORE:
         raise RunFolderError(
-            f"{path} has schema version {head.schema_version} and this xebench reads {upgrade.BEFORE} and "
+            f"{path} has schema version {head.schema_version} and this xebench reads {schema.BEFORE} and "
             f"{schema.SCHEMA_VERSION}: measure again, or read it with the xebench that wrote it"
         )
     return dict(content)
@@ -275,7 +275,7 @@ def read_parquet(
         early = cases is not None and not (old and table == "pairs")  # whose cases version 5 does not name
         data = _frame(content or path, wanted, None if old else samples, cases if early else None)
         if old:
-            data = upgrade.frame(table, data)
+            data = schema.upgraded_frame(table, data)
             data = data if samples is None else data[data["sample_id"].isin([*samples])].reset_index(drop=True)
         if cases is not None and not early:
             data = data[data["case_id"].isin(cases)].reset_index(drop=True)

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 import pandas as pd
 
 from xebench.errors import RunFolderError
-from xebench.tables import files, schema, upgrade
+from xebench.tables import files, schema
 from xebench.tables.files import cannot_write
 
 FOLDER: Final = "journal"
@@ -194,7 +194,7 @@ def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> di
         if not isinstance(row, Mapping):
             raise ValueError("not a JSON object")
         if version < schema.SCHEMA_VERSION:
-            row = upgrade.row(table, row)
+            row = schema.upgraded_row(table, row)
         return schema.measured_row(table, row, number)
     except (ValueError, RecursionError, schema.SchemaError) as error:
         raise RunFolderError(

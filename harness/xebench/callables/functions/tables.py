@@ -20,7 +20,7 @@ from xebench.report import units
 from xebench.report.remarks import flag_line
 from xebench.report.result_rows import number
 from xebench.tables import Run, schema
-from xebench.tables.analysis import summaries, unrecorded
+from xebench.tables.analysis import answer, summaries
 from xebench.tables.analysis.answer import same_within
 from xebench.tables.analysis.claim import LARGER_PRESET, RAISE_BUDGET, applying, from_json, is_expected, to_json
 from xebench.tables.analysis.points import rows
@@ -142,7 +142,7 @@ def host_doubt(run: Run, summary: pd.Series[Any]) -> str | None:
         return None
     (device,) = rows(run.devices)
     host_ns, commands = (samples[name].astype("float64").to_numpy() for name in ("host_ns", "events"))
-    return unrecorded.doubt(
+    return answer.doubt(
         summary["variant"],
         samples["time_ns"].to_numpy(),
         host_ns,

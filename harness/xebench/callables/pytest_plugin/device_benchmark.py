@@ -364,7 +364,7 @@ class DeviceBenchmark:
     def _tell_doubt(self) -> None:
         """Say where the host takes longer than the commands and their launches explain, as `xebench.measure` does."""
         from xebench.callables.functions.tables import empty_kernel
-        from xebench.tables.analysis.unrecorded import doubt
+        from xebench.tables.analysis.answer import doubt
 
         if not self._benchmark.enabled:
             return

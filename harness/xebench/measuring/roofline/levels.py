@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
 from xebench.measuring.roofline.search import Effort, Form, Measurement, Undetermined, beyond_bytes
 from xebench.system.runtime.machine import cache_bytes_by_level
-from xebench.tables.analysis.device_facts import MEMORY, Level, levels_text
+from xebench.tables.device_facts import MEMORY, Level, levels_text
 from xebench.vocabulary import DeviceClass
 
 #: Both halves of the samples must give rates that differ by no more than this part.

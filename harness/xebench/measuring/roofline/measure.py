@@ -19,10 +19,9 @@ from xebench.system import disk_cache, runtime
 from xebench.system.children import Program
 from xebench.system.children.process import ChildReply, ask
 from xebench.system.runtime.devices import DeviceInfo
-from xebench.tables.analysis.device_facts import levels_of
 from xebench.tables.analysis.metrics import link_roofs
+from xebench.tables.device_facts import Roof, levels_of
 from xebench.tables.provenance import now
-from xebench.tables.roofs import Roof
 from xebench.vocabulary import DeviceClass
 
 #: How many times as good as the median the best sample is on a disturbed machine.
@@ -227,8 +226,8 @@ def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, floa
         store: where they are kept; the user's cache folder if None.
 
     Returns:
-        A value for the column of each :class:`xebench.tables.roofs.Roof`; None where the device lacks something or its
-        probes failed.
+        A value for the column of each :class:`xebench.tables.device_facts.Roof`; None where the device lacks something
+        or its probes failed.
 
     Raises:
         NoDevice: no device fits.

@@ -4,7 +4,6 @@ __all__ = [
     "answer",
     "claim",
     "compare",
-    "device_facts",
     "intervals",
     "judge",
     "metrics",
@@ -13,6 +12,5 @@ __all__ = [
     "points",
     "statistics",
     "summaries",
-    "unrecorded",
     "versions",
 ]

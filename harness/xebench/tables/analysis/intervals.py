@@ -41,7 +41,7 @@ coarse timer hides is added (`blurred`).
 
 A rule that stops when the interval is narrow prefers samples that look quieter than they are. With a precision of 1 %
 the intervals at the stop covered 94 to 97 % of the ratios when an instance alone took 32 blocks at least
-(`xebench.measuring.sampling.limits`), and 92 to 97 % when it took ten (400 families each, seven kinds of noise).
+(`xebench.measuring.sampling`), and 92 to 97 % when it took ten (400 families each, seven kinds of noise).
 """
 
 from __future__ import annotations

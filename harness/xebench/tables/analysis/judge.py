@@ -12,10 +12,20 @@ from typing import Any, Final
 
 from xebench.tables.analysis import answer, points
 from xebench.tables.analysis.answer import Circumstances
-from xebench.tables.analysis.claim import Claim, Judgement, from_json
+from xebench.tables.analysis.claim import STATUS_WORDS, Claim, Judgement, from_json
 from xebench.tables.analysis.intervals import Interval
 from xebench.tables.analysis.points import Row
-from xebench.vocabulary import NEVER_RUN, OWN_SIZES, Answer, DeviceClass, Reason, Status, find_baseline
+from xebench.vocabulary import (
+    MAY_BE_WRONG,
+    NEVER_RUN,
+    OWN_SIZES,
+    Answer,
+    DeviceClass,
+    Outcome,
+    Reason,
+    Status,
+    find_baseline,
+)
 
 #: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:
 #: drivers differ, and the guide prints neither the spread of its times nor the number of its runs.
@@ -88,17 +98,17 @@ class Comparison:
         own, other, claim = self.case, self.baseline, self.claim
         # where both were skipped nothing was asked
         if claim is not None and claim.of_end and other["status"] not in NEVER_RUN:
-            return answer.judge_end(own["status"], own["reason"], claim)
+            return judge_end(own["status"], own["reason"], claim)
         if claim is not None and claim.of_accuracy and not {own["status"], other["status"]} & NEVER_RUN:
-            return answer.judge_accuracy(own["error_ulp"], other["error_ulp"], str(other["variant"]), claim)
+            return judge_accuracy(own["error_ulp"], other["error_ulp"], str(other["variant"]), claim)
         for side, name in ((own, ""), (other, str(other["variant"]))):
             if side["status"] != Status.OK:
-                return answer.without_speedup(side["status"], side["reason"], name, claim)
+                return without_speedup(side["status"], side["reason"], name, claim)
         if self.same_program and claim is not None:  # else how much equal programs differ is what is measured
-            return answer.same_program(str(other["variant"]))
+            return _same_program(str(other["variant"]))
         if blocks == 0:
             why = spoilt or "the two sides share no block with a valid sample"
-            return answer.without_speedup(Status.OK, why, "", claim)
+            return without_speedup(Status.OK, why, "", claim)
         return None
 
     def judge(self, speedup: Interval, device: Mapping[str, Any], circumstances: Circumstances) -> Judgement:
@@ -114,6 +124,77 @@ class Comparison:
         if own and other and own != other:
             judged = replace(judged, reason=f"{judged.reason}; kernels of {own} lanes against {other}")
         return self._if_asked(judged)
+
+
+def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
+    """The answer to a claim that a variant's result is wrong, or that it is refused."""
+    if status == Status.OK:
+        by_chance = claim.word == MAY_BE_WRONG
+        told = Answer.UNDECIDED if by_chance else Answer.NO_EFFECT
+        right = "it computes the right result here" + (", as a data race may" if by_chance else "")
+        return Judgement(Outcome.NONE, told, Reason.MEASURED, right)
+    happened = _end(status, why)
+    if claim.expects(status, why):
+        return Judgement(Outcome.NONE, Answer.HOLDS, status, happened)
+    if status in NEVER_RUN:
+        return Judgement(Outcome.NONE, Answer.SKIPPED, status, happened)
+    expected = f"; claimed with {claim.kind!r}" if claim.kind else ""
+    return Judgement(Outcome.NONE, Answer.UNDECIDED, status, happened + expected)
+
+
+def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: str, claim: Claim) -> Judgement:
+    """The answer to a claim that a variant's largest error is smaller than another's.
+
+    Args:
+        error_ulp: the variant's, in units in the last place; None where it is not known.
+        other_ulp: that of the variant that it is compared with.
+        against: the name of that one.
+        claim: what is claimed.
+    """
+    if error_ulp is None or other_ulp is None:
+        why = f"{Reason.NO_ERRORS}: results that are finite, and a reference in higher precision, tell them"
+        return Judgement(Outcome.NONE, Answer.UNDECIDED, Reason.NO_ERRORS, why)
+    found = f"errs by {error_ulp:.3g} ulp, {against} by {other_ulp:.3g} ulp"
+    if error_ulp > other_ulp:
+        told = Answer.INVERTS
+    else:
+        told = Answer.HOLDS if error_ulp < other_ulp >= claim.at_least * error_ulp else Answer.NO_EFFECT
+    return Judgement(Outcome.NONE, told, Reason.MEASURED, found)
+
+
+def _same_program(against: str) -> Judgement:
+    """The answer of a pair of one program: it is no question of time, and nothing is measured of it.
+
+    Args:
+        against: the name of the other side.
+    """
+    why = f"the same program as {against}: machine code, sizes, arguments, queues and waits are equal"
+    return Judgement(Outcome.NONE, Answer.SAME_PROGRAM, Reason.SAME_PROGRAM, why)
+
+
+def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | None) -> Judgement:
+    """The answer of a pair one side of which is not ok.
+
+    Args:
+        status: Status of that side's case; ok when both ran, but no sample can be used.
+        why: Its reason.
+        baseline: The name of the other side where the status is its own; "" for the variant itself.
+        claim: See `xebench.tables.analysis.answer.judge`.
+    """
+    code = Reason.NO_SAMPLE if status == Status.OK else Reason.BASELINE if baseline else status
+    word = STATUS_WORDS.get(status, status)
+    reason = f"baseline {baseline} {word}" + (f": {why}" if why else "") if baseline else _end(status, why)
+    if status in NEVER_RUN:
+        answer = Answer.SKIPPED
+    else:
+        answer = Answer.NO_CLAIM if claim is None else Answer.UNDECIDED
+    return Judgement(Outcome.NONE, answer, code, reason)
+
+
+def _end(status: str, why: str | None) -> str:
+    """How a side ended; for a skipped one only the reason, as the answer has the rest."""
+    word = Reason.NO_SAMPLE if status == Status.OK else STATUS_WORDS.get(status, status)
+    return str(word) if not why else why if status == Status.SKIPPED else f"{word}: {why}"
 
 
 def lanes(case: Row) -> str:

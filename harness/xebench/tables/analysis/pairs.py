@@ -16,13 +16,12 @@ import pandas as pd
 
 from xebench.tables.analysis import answer, intervals
 from xebench.tables.analysis import summaries as times
-from xebench.tables.analysis.answer import with_fixed_cost
+from xebench.tables.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
 from xebench.tables.analysis.claim import columns
 from xebench.tables.analysis.judge import Comparison, family_comparisons
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats, SeriesStart, start_of_instances
-from xebench.tables.analysis.unrecorded import HostTimes, Side, allowed_ns
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
 #: Columns of the variant's case that a pair repeats.

@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from xebench.tables.analysis import intervals, metrics, statistics
-from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
-from xebench.tables.roofs import MIXES, ROOF_DOUBT, Roof
+from xebench.tables.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import RESCUES, SAMPLED_STATES, Flag, Metric, State, metric_named
 
 
