@@ -10,7 +10,8 @@ import pytest
 
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
-from xebench.isa.table import ISA, CodeAnswer, KernelOnGpu, code_answers, judge
+from xebench.isa.kernel_code import KernelOnGpu
+from xebench.isa.table import ISA, CodeAnswer, code_answers, judge
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.report import isa_text

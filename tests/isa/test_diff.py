@@ -6,8 +6,7 @@ import isa_kit as kit
 
 from xebench.isa.collect import KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
-from xebench.isa.diff import ListingLine, compare, pairs, side_by_side
-from xebench.isa.table import KernelOnGpu
+from xebench.isa.kernel_code import KernelOnGpu, ListingLine, compare, pairs, side_by_side
 from xebench.report.isa_text import as_html, as_json, folded
 from xebench.report.isa_text import as_text as table_text
 

@@ -1,8 +1,8 @@
 """The code of kernels on Intel GPUs, without one: offline compilation, and analysis of the machine code.
 
-``ocloc`` compiles, ``zeinfo`` and ``assembly`` read what it left, ``table`` makes rows, ``collect`` finds a
-pattern's kernels, ``diff`` compares two of them, ``code_answers`` answers what patterns claim of generated code.
-Importing this package loads nothing of the SYCL stack; only ``collect`` does, when it runs.
+``collect`` finds a pattern's kernels, ``ocloc`` compiles them, ``compilation`` and ``assembly`` read what it left,
+``kernel_code`` describes a kernel and compares two, ``table`` makes rows and answers what patterns claim of generated
+code. Importing this package loads nothing of the SYCL stack; only ``collect`` does, when it runs.
 """
 
-__all__ = ["collect", "compilation", "diff", "ocloc", "packing", "roof_projection", "table"]
+__all__ = ["collect", "compilation", "kernel_code", "ocloc", "packing", "roof_projection", "table"]

@@ -10,7 +10,8 @@ from typing import Any
 
 from xebench.isa.collect import KernelLaunch, LeastWork
 from xebench.isa.compilation import CompileCache, Compiler
-from xebench.isa.table import KernelOnGpu, compile_launches, targets
+from xebench.isa.kernel_code import KernelOnGpu
+from xebench.isa.table import compile_launches, targets
 from xebench.patterns.declaration import VariantInfo
 from xebench.patterns.plan import Family
 from xebench.system.gpu_model.gpus import GpuParameters

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from xebench.errors import XebenchError
 from xebench.isa.assembly import CLASSES
 from xebench.isa.collect import Collected, KernelLaunch
 from xebench.isa.compilation import CompileCache, Compiled, Compiler, Source, Target
-from xebench.isa.kernel_code import KernelCode, compile_all, read_code
+from xebench.isa.kernel_code import KernelOnGpu, compile_all, read_code
 from xebench.patterns.plan import Family
 from xebench.system.gpu_model.gpus import GpuParameters
 from xebench.tables.analysis.claim import Claim, to_json
@@ -90,52 +89,6 @@ ISA: Final = (
 
 #: So many characters of build options stand in the name of a kept file: file systems allow 255 in all.
 _LONGEST_OPTIONS: Final = 60
-
-
-@dataclass(frozen=True)
-class KernelOnGpu:
-    """A kernel of a variant, compiled for one GPU; ``code`` is None where the compiler did not get that far."""
-
-    launch: KernelLaunch
-    target: Target
-    compiler: Compiler
-    status: str
-    reason: str = ""
-    code: KernelCode | None = None
-    asm: str | None = None
-    binary: bytes = b""
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """The figures of the code, by column of the table; empty without code."""
-        if self.code is None:
-            return {}
-        info, assembly = self.code.info, self.code.assembly
-        spaces = {
-            f"{kind}s_{space}": assembly.count(kind, space)
-            for kind in ("load", "store", "atomic")
-            for space in ("global", "slm", "scratch")
-            if (kind, space) != ("atomic", "scratch")
-        }
-        return {
-            "simd_width": self.code.simd_width,
-            "grf_count": info.grf_count,
-            "registers_used": self.code.registers_used,
-            "spill_bytes": self.code.spill_bytes,
-            "private_bytes": self.code.private_bytes,
-            "slm_bytes": info.slm_bytes + self.launch.local_bytes,
-            "barriers": info.barriers,
-            "instructions": len(assembly.instructions),
-            **{f"instructions_{name}": count for name, count in assembly.by_class.items()},
-            "additions": assembly.additions,
-            **spaces,
-            "address_registers": assembly.address_registers,
-            "late_loads": assembly.late_loads,
-            "spills": assembly.count("store", purpose="spill"),
-            "fills": assembly.count("load", purpose="fill"),
-            "fences": assembly.count("fence"),
-            "messages": json.dumps(self.code.messages),
-        }
 
 
 def targets(

@@ -9,5 +9,4 @@ __all__ = [
     "problem",
     "registry",
     "two_versions",
-    "variant_code",
 ]

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.compilation import Target
-from xebench.isa.diff import KernelPair, ListingLine, compare, side_by_side
-from xebench.isa.table import CodeAnswer, KernelOnGpu, row
+from xebench.isa.kernel_code import KernelOnGpu, KernelPair, ListingLine, compare, side_by_side
+from xebench.isa.table import CodeAnswer, row
 from xebench.report import patterns_text
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.table_forms import fill

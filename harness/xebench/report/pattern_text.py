@@ -10,9 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from xebench.isa.diff import aligned
-from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.variant_code import Definition, code_of
+from xebench.isa.kernel_code import aligned
+from xebench.patterns.declaration import Definition, PatternInfo, VariantInfo, code_of
 from xebench.report import patterns_text
 from xebench.report.answer_words import sentence
 from xebench.report.console import terminal_width
