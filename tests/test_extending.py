@@ -226,7 +226,7 @@ def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folde
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
     names = ("launch_host", "launch_call")
-    answer = python_m(copy, "xebench.measuring.roofline.probe_worker", "opencl:cpu:0", "quick", *names).splitlines()[-1]
+    answer = python_m(copy, "xebench.measuring.roofline.bench", "opencl:cpu:0", "quick", *names).splitlines()[-1]
     whole, call = json.loads(answer)
     assert (whole["probe"], call["probe"]) == names
     assert call["status"] == "ok" and 0 < call["value"] < whole["value"]
@@ -280,7 +280,7 @@ from xebench.system import runtime
 runtime.load()
 from xebench.measuring.roofline.bench import quick_result
 from xebench.tables import TABLES
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 from synthetic import Synthetic
 
 assert Roof.LOCAL_ATOMICS.column in TABLES["devices"]

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.system.children.worker import ActivityPage
 
 

@@ -9,7 +9,7 @@ import pytest
 from family_kit import Sender, measure
 from pattern_copies import write_pattern
 
-from xebench.measuring.sampling import limits
+from xebench.measuring import family
 
 pytestmark = pytest.mark.device
 
@@ -119,7 +119,7 @@ def test_an_output_that_is_written_in_part_can_be_batched(monkeypatch: pytest.Mo
         return {row["batch"] for row in measure(CARELESS, pattern).samples(state="hot")}
 
     # what a family would choose depends on how fast the machine is: whether it may choose does not
-    monkeypatch.setattr(limits, "batch_size", lambda *_, **limits_of_a_block: 3)
+    monkeypatch.setattr(family, "batch_size", lambda *_, **limits_of_a_block: 3)
     assert batches("written_in_part") == {3}
     assert batches("until_done") == {1}
 

@@ -18,7 +18,7 @@ from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Calls, Checked, Contents, OnePlace, Started, VariantRun
 from xebench.measuring.samples import RowStream, SpotChecks
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
 from xebench.tables.analysis.metrics import EventTimes

@@ -11,8 +11,8 @@ import pytest
 from family_kit import measure
 from pattern_copies import write_pattern
 
+from xebench.measuring import family
 from xebench.measuring.local import ProblemPlace
-from xebench.measuring.sampling import limits
 
 pytestmark = pytest.mark.device
 
@@ -23,7 +23,7 @@ FAULTY = TESTS / "faulty/faulty_patterns.py"
 
 def test_short_executions_are_timed_together_the_same_number_for_every_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     # how many depends on how fast the machine is
-    monkeypatch.setattr(limits, "batch_size", lambda *_, **limits_of_a_block: 3)
+    monkeypatch.setattr(family, "batch_size", lambda *_, **limits_of_a_block: 3)
     done = measure(TINY, "host_only")
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     assert {row["batch"] for row in done.samples(state="warmup")} == {1}

@@ -9,7 +9,7 @@ import pytest
 
 from xebench.measuring import messages
 from xebench.measuring.messages import CaseOver, CaseResult, Message, Request, Work, WorkerMessage
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.vocabulary import State, Status
 
 FAMILY = messages.MeasureFamily(

@@ -27,7 +27,7 @@ class Child:
         self.deadly = set(deadly)
 
     def __call__(self, module: str, arguments: Sequence[str], *, timeout_s: float) -> ChildReply:
-        assert module == "xebench.measuring.roofline.probe_worker"
+        assert module == "xebench.measuring.roofline.bench"
         assert timeout_s > 0
         device, effort, *names = arguments
         self.asked.append((device, effort, tuple(names)))

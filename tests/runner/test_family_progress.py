@@ -11,7 +11,7 @@ import pytest
 
 from xebench.errors import PatternError
 from xebench.measuring.messages import CaseResult, Work, fixed_columns
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem, inout, output

@@ -25,7 +25,7 @@ from xebench.measuring.messages import (
     Work,
     fixed_columns,
 )
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import builtin_files

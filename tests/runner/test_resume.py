@@ -14,7 +14,7 @@ import pytest
 
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.messages import CaseResult, fixed_columns
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner import resume

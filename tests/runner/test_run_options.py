@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.runner.run_options import Options, Recipe
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.runner.visits import FamilyState, PairState, Visit, Visits, half_width_after
 
 NEW, OVER = FamilyState(), FamilyState(1, over=True, beside_s=1.0)

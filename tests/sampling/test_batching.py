@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.measuring.sampling.limits import MAX_BATCH, QUANTA, WALL_NS, batch_size, least_ns
+from xebench.measuring.sampling import MAX_BATCH, QUANTA, WALL_NS, batch_size, least_ns
 
 
 def test_a_sample_is_as_long_as_a_stated_number_of_quanta_or_microseconds() -> None:

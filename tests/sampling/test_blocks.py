@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.measuring.sampling.limits import Sampling, SamplingEnd, block_orders, sample_family
-from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.sampling import Sampling, SamplingEnd, block_orders, sample_family
+from xebench.measuring.stopping import NEXT_INSTANCE, Instances
 
 NAMES = ("naive", "optimized", "library")
 

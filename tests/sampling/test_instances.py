@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.sampling import Sampling
+from xebench.measuring.stopping import NEXT_INSTANCE, Instances
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import StopReason
 

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from xebench.measuring.sampling.limits import FIRST_BLOCKS, Sampling
-from xebench.measuring.sampling.stopping import decide, log_speedups
+from xebench.measuring.sampling import FIRST_BLOCKS, Sampling
+from xebench.measuring.stopping import decide, log_speedups
 from xebench.tables.analysis.intervals import median_interval
 from xebench.vocabulary import StopReason
 

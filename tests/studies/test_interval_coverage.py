@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tools.studies.intervals import ESTIMATORS, NOISES, coverage, coverage_when_stopping
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 
 IN_USE = ESTIMATORS["order statistics, in use"]
 INDEPENDENT = [name for name in NOISES if name != "ratio correlated, 0.3"]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.measuring.sampling.limits import FEW_INSTANCES, Sampling
+from xebench.measuring.sampling import FEW_INSTANCES, Sampling
 from xebench.report.table_forms import table
 from xebench.runner.visiting import pair_state, ratio_of
 from xebench.runner.visits import FamilyState, Visit, Visits

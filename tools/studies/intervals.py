@@ -15,8 +15,8 @@ import numpy as np
 from scipy import stats
 
 from xebench.cli.output import run_program
-from xebench.measuring.sampling import stopping
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring import stopping
+from xebench.measuring.sampling import Sampling
 from xebench.tables.analysis.intervals import median_interval
 from xebench.tables.analysis.statistics import Floats
 
@@ -165,7 +165,7 @@ def coverage(estimator: Estimator, noise: Noise, *, blocks: int, repeats: int, s
 
 
 def coverage_when_stopping(noise: Noise, limits: Sampling, *, repeats: int, seed: int) -> Coverage:
-    """Coverage of the interval in use when `xebench.measuring.sampling.stopping` decides after each block."""
+    """Coverage of the interval in use when `xebench.measuring.stopping` decides after each block."""
     generator = np.random.default_rng(seed)
     ends, used = np.empty((repeats, 2)), np.empty(repeats)
     for repeat in range(repeats):

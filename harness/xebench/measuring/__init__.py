@@ -22,4 +22,5 @@ __all__ = [
     "sampling",
     "self_test",
     "session",
+    "stopping",
 ]

@@ -20,9 +20,15 @@ from xebench.measuring.machine_monitor import MachineMonitor, RunningClock, Visi
 from xebench.measuring.messages import InstanceSpeedups, Stage
 from xebench.measuring.place import CacheFlusher, Calls, Places, VariantRun, make, outcome
 from xebench.measuring.samples import RowStream, Rules, SampleTaker, SpotChecks, times_of
-from xebench.measuring.sampling import limits
-from xebench.measuring.sampling.limits import Sampling, SamplingEnd, sample_family
-from xebench.measuring.sampling.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.sampling import (
+    Sampling,
+    SamplingEnd,
+    batch_size,
+    block_limit_s,
+    least_ns,
+    sample_family,
+)
+from xebench.measuring.stopping import NEXT_INSTANCE, Instances
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
@@ -337,9 +343,9 @@ class FamilyLoop:
         if state == State.COLD or not self._plan.in_batches:
             return 1
         if state not in self._batches:
-            least = limits.least_ns(self._plan.metric, self._device.timer_resolution_ns)
-            limit_s = limits.block_limit_s(part)
-            self._batches[state] = limits.batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
+            least = least_ns(self._plan.metric, self._device.timer_resolution_ns)
+            limit_s = block_limit_s(part)
+            self._batches[state] = batch_size(times_ns, least, block_s=block_s, limit_s=limit_s)
         return self._batches[state]
 
     # ---- outcomes -----------------------------------------------------------------------------------------------

@@ -30,18 +30,17 @@ from xebench.measuring.roofline.levels import beyond_caches, cached_bytes, known
 from xebench.measuring.roofline.measure import ProbeResult, highest
 from xebench.measuring.roofline.search import BRIEF, RUN
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
-from xebench.measuring.sampling.limits import Sampling, sample_family
-from xebench.measuring.sampling.stopping import decide
+from xebench.measuring.sampling import Sampling, sample_family
 from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache_bytes
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
+from xebench.measuring.stopping import decide
 from xebench.patterns.pattern import Variant
 from xebench.system.children.worker import Sender
 from xebench.system.sycl_types import UsmArray
-from xebench.tables.analysis.device_facts import Linearity, linearity, timer_quantum
 from xebench.tables.analysis.intervals import Interval, speedup
 from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.tables.roofs import MIXES, Roof
+from xebench.tables.device_facts import MIXES, Linearity, Roof, linearity, timer_quantum
 from xebench.vocabulary import DeviceClass, Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from xebench.measuring.sampling.limits import Clock
+from xebench.measuring.sampling import Clock
 from xebench.vocabulary import Flag, VisitPart
 
 #: States from which the usual one is taken; changes are looked for after them.

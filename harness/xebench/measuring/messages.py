@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from xebench.errors import PatternError
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem

@@ -20,7 +20,7 @@ from xebench.errors import XebenchError
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor, RunningClock
 from xebench.measuring.messages import TableRows
 from xebench.measuring.place import CacheFlusher, Call, Calls
-from xebench.measuring.sampling import limits
+from xebench.measuring.sampling import least_ns
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
 from xebench.tables.analysis import metrics
@@ -260,8 +260,8 @@ class Rules:
             )
         )
         self.remember(times)
-        least_ns = SHORT_PART * limits.least_ns(self.metric, self.resolution_ns)
-        if 0 < total_ns < least_ns and Flag.SHORT not in flags:
+        short_ns = SHORT_PART * least_ns(self.metric, self.resolution_ns)
+        if 0 < total_ns < short_ns and Flag.SHORT not in flags:
             flags.append(Flag.SHORT)
         if cold_limit_gbps is not None and self._from_cache(times, cold_limit_gbps):
             flags.append(Flag.NOT_COLD)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from xebench.measuring.messages import NOT_MEASURED, CaseResult
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.runner.visits import Visit
 from xebench.tables.analysis.intervals import MIN_SAMPLES

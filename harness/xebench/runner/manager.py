@@ -26,7 +26,7 @@ from xebench.measuring.messages import (
     WorkerMessage,
     fixed_columns,
 )
-from xebench.measuring.sampling.limits import Clock, Sampling
+from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
 from xebench.runner.family_progress import FamilyProgress, VisitShare

@@ -12,8 +12,8 @@ import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.messages import NOT_MEASURED, CaseResult
-from xebench.measuring.sampling.limits import Sampling
-from xebench.measuring.sampling.stopping import log_speedups
+from xebench.measuring.sampling import Sampling
+from xebench.measuring.stopping import log_speedups
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.run_options import Options, Progress

@@ -15,7 +15,7 @@ from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_erro
 from xebench.measuring.device_worker import start_worker
 from xebench.measuring.doctor import selftest
 from xebench.measuring.roofline.measure import with_kept_roofs
-from xebench.measuring.sampling.limits import Clock, Sampling
+from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Room
 from xebench.runner import resume
@@ -39,8 +39,8 @@ from xebench.runner.visiting import Visiting
 from xebench.system import runtime
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.checks import superseding
-from xebench.tables.provenance import manifest
 from xebench.tables.device_facts import Roof
+from xebench.tables.provenance import manifest
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
 #: The end of a run is tried again when the journal is so many times as long as at the last try.

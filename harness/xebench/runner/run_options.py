@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.roofline.measure import Roofline
-from xebench.measuring.sampling.limits import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
+from xebench.measuring.sampling import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from xebench.patterns.plan import Family, build_plan, parse_override
 from xebench.patterns.registry import discover, select
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from xebench.measuring.messages import NOT_MEASURED
-from xebench.measuring.sampling.limits import Clock
+from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.tables.analysis.intervals import student_factor
 
 #: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from xebench.errors import BrokenEnvironment
-from xebench.measuring.sampling import stopping
-from xebench.measuring.sampling.limits import Sampling, sample_family
+from xebench.measuring import stopping
+from xebench.measuring.sampling import Sampling, sample_family
 from xebench.tables.analysis import answer, intervals
 from xebench.tables.analysis.statistics import start_of
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.vocabulary import Outcome
 
 XEBENCH: Final = "xebench"

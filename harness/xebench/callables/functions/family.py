@@ -24,7 +24,7 @@ from xebench.measuring.place_server import IMPORTABLE, program
 from xebench.measuring.places import RemoteProcess
 from xebench.measuring.remote import BeginFunctions, RemotePlace
 from xebench.measuring.samples import RowStream
-from xebench.measuring.sampling.limits import Sampling
+from xebench.measuring.sampling import Sampling
 from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Variant
 from xebench.system.runtime import DeviceInfo

@@ -14,7 +14,7 @@ from xebench.callables.functions.family import FunctionFamily, Settings, measure
 from xebench.dpex import direct_calls
 from xebench.dpex.kernel_store import KernelStore
 from xebench.errors import NoDevice, XebenchError, suggestion
-from xebench.measuring.sampling.limits import MIN_INSTANCES, Sampling
+from xebench.measuring.sampling import MIN_INSTANCES, Sampling
 from xebench.measuring.session.session import Session
 from xebench.system.runtime import select_device
 from xebench.system.runtime.devices import device_class

@@ -1,6 +1,7 @@
-"""What a probe sees of a device, and probes measured in this process.
+"""What a probe sees of a device, and probes measured in this process: a run's worker, or a child of another.
 
-A run's worker, or a child of ``xebench roofline``.
+``python -m xebench.measuring.roofline.bench DEVICE EFFORT NAME...`` prints one JSON list of results. The parent sees a
+crash or a hang, and asks again for the other probes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -34,6 +36,8 @@ from xebench.measuring.roofline.search import (
 )
 from xebench.measuring.session.device_memory import DeviceMemory, cache_bytes
 from xebench.measuring.session.session import Session
+from xebench.system.children import Program
+from xebench.system.children.process import answer
 from xebench.system.sycl_types import Array, UsmArray
 from xebench.tables.analysis import metrics
 from xebench.vocabulary import is_valid
@@ -268,8 +272,6 @@ def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) ->
     """
     names = list(dict.fromkeys(probes))
     if missing := [name for name in names if (device, name) not in _looked_at]:
-        from xebench.measuring.session.session import Session
-
         for result in measure_probes(Bench(Session.on(device), effort), missing):
             _looked_at[device, result.probe] = result
     return {name: _looked_at[device, name] for name in names}
@@ -340,3 +342,14 @@ def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:
         form=measurement.form,
         rejected=measurement.rejected,
     )
+
+
+def answered(arguments: list[str]) -> Any:
+    """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``), in a child process."""
+    device, effort, *names = arguments
+    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), sizes.EFFORTS[effort]), names))
+
+
+if __name__ == "__main__":
+    # the probes import this module by its name, and raise and extend the classes of that one
+    answer(importlib.import_module(Program.PROBE_ROOFS).answered)

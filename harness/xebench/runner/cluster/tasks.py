@@ -14,7 +14,7 @@ import msgspec
 
 from xebench.errors import NoDevice, XebenchError, describe_error, first_line
 from xebench.measuring.messages import CaseResult, fixed_columns
-from xebench.measuring.sampling.limits import Clock
+from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
 from xebench.runner import resume

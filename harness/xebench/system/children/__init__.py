@@ -19,7 +19,7 @@ class Program(StrEnum):
     DOCTOR = "xebench.measuring.doctor"
     DEVICE_PROBE = "xebench.runner.cluster.agent"
     READ_PATTERNS = "xebench.patterns.pattern_file"
-    PROBE_ROOFS = "xebench.measuring.roofline.probe_worker"
+    PROBE_ROOFS = "xebench.measuring.roofline.bench"
 
     #: Serve requests (`xebench.system.children.worker`), the first with the handler that it is told.
     SERVE = "xebench.measuring.serve"

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xebench.measuring.sampling.limits import Clock, Sampling
+from xebench.measuring.sampling import Clock, Sampling
 from xebench.tables.analysis.intervals import MIN_SAMPLES, grouped_interval, log_ratios, median_interval
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
 from xebench.tables.analysis.statistics import Floats, settled, start_of
