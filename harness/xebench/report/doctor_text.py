@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from xebench.measuring.doctor.examination import Report
+    from xebench.measuring.doctor import Report
 
 ROWS: Final = "findings"
 MARKS = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
