@@ -44,8 +44,8 @@ class Asked:
 
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
-        from xebench.dpex.decorators import options_of
         from xebench.dpex.foreign_kernel import ForeignKernel
+        from xebench.dpex.kernel_options import options_of
         from xebench.dpex.launch import check_index_space
         from xebench.dpex.signature import signature_of
 

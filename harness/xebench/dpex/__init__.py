@@ -3,8 +3,8 @@
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
 this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are shipped
-(``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.numba_target``); all that builds and
-launches them is the same.
+(``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.code_generation``); all that builds
+and launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -24,7 +24,7 @@ load()
 
 from xebench.dpex import atomics, kernel_api, native, sub_group, vector, work_group
 from xebench.dpex.compiler import compile_kernel
-from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, options_of, specialize
+from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, specialize
 from xebench.dpex.device_kernel import DeviceKernel, build, separate_context
 from xebench.dpex.dpex_errors import (
     ArgumentError,
@@ -43,7 +43,7 @@ from xebench.dpex.dpex_errors import (
 )
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
-from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.kernel_options import KernelOptions, options_of
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_cache import SpirvCache

@@ -66,7 +66,7 @@ def compile_here(kernel: Any, signature: Signature) -> CompiledKernel:
     if not isinstance(kernel, SourceKernel):
         raise not_a_kernel(kernel)
     _require_compiler()
-    from xebench.dpex.numba_target.compile import compile_to_spirv
+    from xebench.dpex.code_generation.compile import compile_to_spirv
 
     return compile_to_spirv(kernel, signature)
 
@@ -85,8 +85,8 @@ def has_compiler() -> bool:
 
 
 def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signature) -> Exception:
+    from xebench.dpex.code_generation.compile import KernelTypingError
     from xebench.dpex.dpex_errors import beginning
-    from xebench.dpex.numba_target.compile import KernelTypingError
 
     reason = f"its decorator names {' and '.join(map(str, overloads))}, but it is launched with {signature}"
     return KernelTypingError(kernel.py_func.__name__, beginning(kernel.py_func), reason)

@@ -13,10 +13,8 @@ from inspect import isfunction
 from typing import Any
 
 from xebench.dpex.dpex_errors import NeedsCompiler
-from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, SourceFunction, SourceKernel
+from xebench.dpex.kernel_options import ATTRIBUTE, KernelOptions, SourceFunction, SourceKernel
 from xebench.system.runtime.packages import is_current
-
-_ATTRIBUTE = "dpex_options"
 
 
 def kernel(
@@ -71,7 +69,7 @@ def kernel(
         import numba_dpex
 
         dispatcher = numba_dpex.kernel(signatures, error_model=error_model, **numba_options)(python_function)
-        setattr(dispatcher._compiler, _ATTRIBUTE, options)
+        setattr(dispatcher._compiler, ATTRIBUTE, options)
         return dispatcher
 
     return decorate(function) if isfunction(function) else decorate
@@ -120,19 +118,6 @@ def load_numba_dpex() -> Any:
     import numba_dpex
 
     return numba_dpex
-
-
-def options_of(dispatcher: Any) -> KernelOptions:
-    """The options that ``kernel`` recorded for a dispatcher, or none for one of ``numba_dpex.kernel``."""
-    if isinstance(dispatcher, SourceFunction):
-        return dispatcher.options
-    return options_of_compiler(dispatcher._compiler)
-
-
-def options_of_compiler(compiler: Any) -> KernelOptions:
-    """``options_of``, for numba-dpex's compiler object inside a dispatcher."""
-    options: KernelOptions = getattr(compiler, _ATTRIBUTE, NO_OPTIONS)
-    return options
 
 
 _specialized: dict[tuple[Any, ...], Any] = {}

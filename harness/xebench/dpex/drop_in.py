@@ -87,7 +87,7 @@ ERRORS: Final = {
     "KernelHasReturnValueError": KernelCompileError,
     "UnsupportedKernelArgumentError": ArgumentError,
 }
-#: Names of `xebench.dpex.numba_target.compile`, which imports numba.
+#: Names of `xebench.dpex.code_generation.compile`, which imports numba.
 _TYPES: Final = frozenset(
     (
         *("none", "void", "boolean", "bool_", "b1", "float_", "double", "complex64", "complex128"),
@@ -118,7 +118,7 @@ def numba_name(name: str) -> Any:
     if name in ERRORS:
         return ERRORS[name]
     if name in _TYPES and is_current():
-        from xebench.dpex.numba_target import compile
+        from xebench.dpex.code_generation import compile
 
         return compile.named(name)
     raise AttributeError(f"neither xebench.dpex nor its {_NAME} has {name}")

@@ -1,7 +1,7 @@
 """`xebench.dpex.kernel_api` without numba-dpex: index spaces, enumerations, and what its names do in plain Python.
 
-In a kernel these names are instructions (`xebench.dpex.numba_target`). In plain Python ``call_kernel`` runs work-items
-one after the other, so that a kernel can be tried, and stepped through, without a device.
+In a kernel these names are instructions (`xebench.dpex.code_generation`). In plain Python ``call_kernel`` runs
+work-items one after the other, so that a kernel can be tried, and stepped through, without a device.
 """
 
 from __future__ import annotations

@@ -102,6 +102,8 @@ class KernelOptions:
 
 
 NO_OPTIONS = KernelOptions()
+#: Where numba-dpex's compiler object of a kernel keeps them.
+ATTRIBUTE = "dpex_options"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,3 +134,16 @@ class SourceKernel(SourceFunction):
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Raise: a kernel is launched."""
         raise NeedsCompiler(f"a call of {self.py_func.__name__} on the host")
+
+
+def options_of(dispatcher: Any) -> KernelOptions:
+    """The options that ``kernel`` recorded for a dispatcher, or none for one of ``numba_dpex.kernel``."""
+    if isinstance(dispatcher, SourceFunction):
+        return dispatcher.options
+    return options_of_compiler(dispatcher._compiler)
+
+
+def options_of_compiler(compiler: Any) -> KernelOptions:
+    """``options_of``, for numba-dpex's compiler object inside a dispatcher."""
+    options: KernelOptions = getattr(compiler, ATTRIBUTE, NO_OPTIONS)
+    return options

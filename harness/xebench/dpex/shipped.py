@@ -28,10 +28,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from xebench.dpex import kernel_api
-from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.dpex.kernel_options import SourceFunction, SourceKernel
+from xebench.dpex.kernel_options import SourceFunction, SourceKernel, options_of
 from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel
 from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel, compiler_label, pack_beside
 

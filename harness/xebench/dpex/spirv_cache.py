@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from xebench.dpex.decorators import options_of
+from xebench.dpex.kernel_options import options_of
 from xebench.dpex.signature import CompiledKernel, Signature
 from xebench.system import disk_cache
 from xebench.system.kernel_pack import compiler_label

@@ -69,7 +69,7 @@ declare i4 @llvm.ctpop.i4(i4)
 
 @pytest.fixture
 def back_end() -> Any:
-    from xebench.dpex.numba_target.back_end import BackEnd
+    from xebench.dpex.code_generation.back_end import BackEnd
 
     return BackEnd()
 
@@ -109,7 +109,7 @@ def test_the_option_of_a_kernel_reaches_its_loops(unroll: Any, controls: list[in
 
 
 def test_integers_that_the_back_end_would_widen_are_refused(back_end: Any) -> None:
-    from xebench.dpex.numba_target.back_end import BackEndError
+    from xebench.dpex.code_generation.back_end import BackEndError
 
     with pytest.raises(BackEndError, match="LLVM made integers of 4 bits, which its back end would widen"):
         back_end.emit(ODD, TRIPLE, unroll=False)
@@ -149,7 +149,7 @@ def test_a_module_says_opencl_c_which_drivers_look_at() -> None:
 
 
 def test_what_llvm_refuses_is_one_line(back_end: Any) -> None:
-    from xebench.dpex.numba_target.back_end import BackEndError
+    from xebench.dpex.code_generation.back_end import BackEndError
 
     with pytest.raises(BackEndError, match="^LLVM's SPIR-V back end: LLVM IR parsing error$"):
         back_end.emit("nonsense", TRIPLE, unroll=False)
@@ -157,7 +157,7 @@ def test_what_llvm_refuses_is_one_line(back_end: Any) -> None:
 
 
 def test_an_abort_of_llvm_costs_one_module(back_end: Any) -> None:
-    from xebench.dpex.numba_target.back_end import BackEndError
+    from xebench.dpex.code_generation.back_end import BackEndError
 
     impossible = re.sub(r"store volatile i32 1", "store volatile i1024 1", MODULE)
     with pytest.raises(BackEndError):

@@ -1,4 +1,4 @@
-"""How code is made of the functions that kernels call, by either compiler: generators, types, and the target.
+"""How code is made of kernels: the functions that they call, for either compiler, and our own target of numba.
 
 ``sub_group``, ``work_group``, ``vector``, ``native`` and ``atomics`` hold what a user reads: plain Python
 functions with a signature, a docstring and, where one makes sense, a simulation, each declared with the code
@@ -11,7 +11,12 @@ generator that turns a call of it into LLVM IR, which llvm-spirv translates into
 - :mod:`device_types` has the types of arrays, items and groups, how LLVM represents them, and integer arithmetic;
 - :mod:`context` is the target: what numba may use, how functions call each other, where their code is kept.
 
-:mod:`xebench.dpex.numba_target` compiles kernels with all of these, numba-dpex with some.
+Where numba-dpex is not installed, numba types a kernel and lowers it to LLVM IR; LLVM's SPIR-V back end, which the
+wheels of llvmlite carry from 0.45 on, turns that into a module. Nothing else is needed. This compiler alone has these:
+
+- :mod:`pipeline` compiles one Python function for argument types;
+- :mod:`items` and :mod:`calls` are what kernels use of `xebench.kernel_api`, of Python and of ``math``;
+- :mod:`compile` is all of it, and :mod:`back_end` runs LLVM.
 """
 
 from typing import Final
@@ -21,7 +26,9 @@ SPIR_FUNC: Final = "spir_func"
 
 __all__ = [
     "SPIR_FUNC",
+    "back_end",
     "checks",
+    "compile",
     "context",
     "device_function",
     "device_types",

@@ -2,7 +2,7 @@
 
 *Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
 has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels are shipped, or
-compiled by our own target of numba (:mod:`xebench.dpex.numba_target`).
+compiled by our own target of numba (:mod:`xebench.dpex.code_generation`).
 """
 
 from __future__ import annotations

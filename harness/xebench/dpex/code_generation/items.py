@@ -13,6 +13,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 
 from xebench.dpex.code_generation import checks, generators, spirv
+from xebench.dpex.code_generation.calls import INT64, work_item_query
 from xebench.dpex.code_generation.checks import Misuse
 from xebench.dpex.code_generation.device_types import (
     NOTHING,
@@ -26,7 +27,6 @@ from xebench.dpex.code_generation.device_types import (
 )
 from xebench.dpex.code_generation.spirv import Scope, Semantics
 from xebench.dpex.kernel_names import AddressSpace, MemoryOrder, MemoryScope
-from xebench.dpex.numba_target.calls import INT64, work_item_query
 
 #: Types a call: from the owner's type and those of the arguments to the result's type, those that the arguments are
 #: converted to, and the code generator, which takes ``(context, builder, owner, arguments)``.

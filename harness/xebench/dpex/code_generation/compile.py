@@ -22,6 +22,8 @@ from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
 
 from xebench.dpex import kernel_names, llvm_text
+from xebench.dpex.code_generation.back_end import BackEnd
+from xebench.dpex.code_generation.calls import INT32, INT64, LIBRARY, private_array
 from xebench.dpex.code_generation.checks import DeviceFunctionType
 from xebench.dpex.code_generation.context import NAME, TRIPLE, target
 from xebench.dpex.code_generation.device_types import (
@@ -33,15 +35,12 @@ from xebench.dpex.code_generation.device_types import (
     NdItemType,
     value_types,
 )
-from xebench.dpex.decorators import options_of
+from xebench.dpex.code_generation.items import atomic_fence, atomic_ref, group_barrier
+from xebench.dpex.code_generation.pipeline import DeviceFuncType, compile_function, prepare
 from xebench.dpex.dpex_errors import KernelCompileError, compile_error, divergence_error, find_divergent_call
 from xebench.dpex.kernel_names import AddressSpace
-from xebench.dpex.kernel_options import KernelOptions, SourceFunction
+from xebench.dpex.kernel_options import KernelOptions, SourceFunction, options_of
 from xebench.dpex.narrow.module import narrow_module, settled_module
-from xebench.dpex.numba_target.back_end import BackEnd
-from xebench.dpex.numba_target.calls import INT32, INT64, LIBRARY, private_array
-from xebench.dpex.numba_target.items import atomic_fence, atomic_ref, group_barrier
-from xebench.dpex.numba_target.pipeline import DeviceFuncType, compile_function, prepare
 from xebench.dpex.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
 from xebench.dpex.spirv_cache import this_compiler
 from xebench.dpex.spirv_module import loop_hints, with_loop_controls
