@@ -3,7 +3,7 @@
 from typing import Any
 
 from xebench.tables import schema
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult
 
 

@@ -16,7 +16,7 @@ from synthetic import Synthetic, noisy
 
 from xebench.tables import Run, RunWriter, schema
 from xebench.tables.analysis.claim import Claim, Figure, to_json
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult
 
 BLOCKS = 30

@@ -35,7 +35,7 @@ from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
 from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.tables.analysis.claim import Claim, from_json
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import State, Status
 
 CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}

@@ -20,7 +20,7 @@ from xebench.patterns.plan import Family
 from xebench.runner import resume
 from xebench.runner.run_options import Recipe
 from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}

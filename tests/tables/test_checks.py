@@ -14,7 +14,7 @@ from rows_kit import case, check, device, sample
 
 from xebench.errors import RunFolderError
 from xebench.tables import RunWriter, load_run, schema
-from xebench.tables.checks import CheckRow, superseding, with_checked
+from xebench.tables.analysis.summaries import CheckRow, superseding, with_checked
 from xebench.vocabulary import CheckResult
 
 STATES = ("compile", "warmup", "hot", "cold")

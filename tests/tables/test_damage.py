@@ -18,7 +18,7 @@ from rows_kit import case, event, sample, write_pair
 
 from xebench.errors import RunFolderError
 from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.checks import refuse_doubled_events
+from xebench.tables.analysis.summaries import refuse_doubled_events
 from xebench.tables.files import as_csv
 
 

@@ -23,10 +23,10 @@ import numpy as np
 
 from xebench.dpex import compiler, direct_calls
 from xebench.dpex.compiler import compile_for
-from xebench.dpex.decorators import options_of
 from xebench.dpex.dpex_errors import KernelCompileError, NotShipped
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
+from xebench.dpex.kernel_options import options_of
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.shipped import UnknownIdentity, find_shipped, shipped_key, shipped_spirv, source_digest
 from xebench.dpex.signature import CompiledKernel, Signature, signature_of
@@ -35,11 +35,10 @@ from xebench.errors import Unsupported, XebenchError, describe_error
 from xebench.isa.compilation import Compiler, Source
 from xebench.isa.ocloc import NoCompiler, find_compiler, to_spirv
 from xebench.measuring.bound_problem import Binding, Bound
-from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.place import accepted_parameters, start
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.random_numbers import LARGE_BYTES, Numbers
+from xebench.measuring.random_numbers import LARGE_BYTES, DeviceNumbers, Numbers
 from xebench.measuring.results import Sums
 from xebench.measuring.roofline.bench import Bench, measure_probes
 from xebench.measuring.roofline.catalogue import PROBES

@@ -3,7 +3,6 @@
 __all__ = [
     "bound_problem",
     "correctness",
-    "device_numbers",
     "device_worker",
     "doctor",
     "family",

@@ -36,7 +36,7 @@ from xebench.system.children.worker import WorkerProcess
 from xebench.tables.analysis import metrics
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.moderation import Prior, prior_of
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult, Flag, Status
 
 #: Seconds of silence after which it is told, and from one telling to the next.

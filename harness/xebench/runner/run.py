@@ -38,7 +38,7 @@ from xebench.runner.run_options import Options, Progress
 from xebench.runner.visiting import Visiting
 from xebench.system import runtime
 from xebench.tables import Run, RunWriter, schema
-from xebench.tables.checks import superseding
+from xebench.tables.analysis.summaries import superseding
 from xebench.tables.device_facts import Roof
 from xebench.tables.provenance import manifest
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag

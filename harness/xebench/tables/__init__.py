@@ -16,7 +16,6 @@ __all__ = [
     "RunWriter",
     "SchemaError",
     "analysis",
-    "checks",
     "columns",
     "compare_runs",
     "compare_versions",

@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, Protocol
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
-from xebench.tables import checks, files, journal, packed_run, schema
+from xebench.tables import files, journal, packed_run, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.compare import compilers
-from xebench.tables.checks import refuse_doubled_events, refuse_doubled_samples
+from xebench.tables.analysis.summaries import refuse_doubled_events, refuse_doubled_samples, with_checked
 from xebench.vocabulary import FAILED
 
 
@@ -310,7 +310,7 @@ def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.Dat
     tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
     refuse_doubled_samples(folder, tables["samples"])
     refuse_doubled_events(folder, tables["events"], tables["samples"])
-    tables["samples"] = checks.with_checked(tables["samples"], tables["checks"])
+    tables["samples"] = with_checked(tables["samples"], tables["checks"])
     return tables
 
 

@@ -29,7 +29,7 @@ from xebench.tables import files, journal, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.compare import compilers
 from xebench.tables.analysis.points import rows
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.tables.files import MANIFEST, open_within
 from xebench.tables.provenance import now
 from xebench.tables.run import Run, read_measured, with_derived

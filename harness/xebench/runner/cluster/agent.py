@@ -45,7 +45,7 @@ from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import schema
-from xebench.tables.checks import CheckRow
+from xebench.tables.analysis.summaries import CheckRow
 from xebench.tables.provenance import manifest
 from xebench.vocabulary import Flag
 

@@ -26,7 +26,7 @@ from xebench.runner.run_options import Progress
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import Run, RunWriter
 from xebench.tables.analysis.points import DeviceKey, measured_at, place, problem_id, rows
-from xebench.tables.checks import superseding
+from xebench.tables.analysis.summaries import superseding
 from xebench.vocabulary import DeviceClass, Status
 
 #: Seconds between two looks at who is there.
