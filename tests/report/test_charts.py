@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.report.charts import distribution, roofline, samples, speedups, timeline
-from xebench.report.charts.distribution import VariantSamples
-from xebench.report.charts.roofline import Placed, RoofLines
+from xebench.report.charts import execution, samples, speedups
+from xebench.report.charts.execution import Box, Lane, Placed, RoofLines
+from xebench.report.charts.samples import VariantSamples
 from xebench.report.charts.speedups import Estimate
 from xebench.report.charts.svg import WIDTH, Scale, around, tag
-from xebench.report.charts.timeline import Box, Lane
 
 HOSTILE = "<script>alert(1)</script>"
 SIZES = st.floats(1e-6, 1e12)
@@ -63,10 +62,12 @@ def test_whatever_is_written_into_a_chart_is_text() -> None:
     for chart in (
         speedups.row(Estimate(2.0, 1.9, 2.1, None, "holds", HOSTILE), Scale(0.5, 4, 0, 9, logarithmic=True)),
         speedups.draw([speedups.ChartLine(HOSTILE, [speedups.Point(1, 2)])], HOSTILE, HOSTILE),
-        distribution.draw([sampled]),
-        samples.draw([sampled]),
-        timeline.draw(HOSTILE, [Lane(HOSTILE, [box])], 1.0),
-        roofline.draw(RoofLines(HOSTILE, "Gop/s", 10, [(HOSTILE, 1)]), [Placed(1, 1, "1", HOSTILE, True)], HOSTILE),
+        samples.draw_distribution([sampled]),
+        samples.draw_samples([sampled]),
+        execution.draw_timeline(HOSTILE, [Lane(HOSTILE, [box])], 1.0),
+        execution.draw_roofs(
+            RoofLines(HOSTILE, "Gop/s", 10, [(HOSTILE, 1)]), [Placed(1, 1, "1", HOSTILE, True)], HOSTILE
+        ),
     ):
         drawn(chart)
         assert "<script" not in chart and "alert(1)" in chart
@@ -108,7 +109,7 @@ def test_at_most_500_samples_are_kept_evenly() -> None:
     assert len(kept.times_ns) == samples.MOST == 500
     assert (kept.times_ns[0], kept.times_ns[-1]) == (1, 10_000)
     assert set(np.diff(kept.times_ns)) == {20.0, 21.0}
-    root = drawn(samples.draw([many]))
+    root = drawn(samples.draw_samples([many]))
     (dots,) = classes(root, "dots")
     assert (dots.get("d") or "").count("h0") == 500
     assert "500 of 10000 samples in order" in "".join(root.itertext())
@@ -116,7 +117,7 @@ def test_at_most_500_samples_are_kept_evenly() -> None:
 
 def test_samples_are_drawn_where_they_are() -> None:
     few = VariantSamples("v", np.array([100.0, 100.0, 150.0, 100.0]), np.array([0, 0, 1, 1]))
-    root = drawn(samples.draw([few]))
+    root = drawn(samples.draw_samples([few]))
     (dots,) = classes(root, "dots")
     (first, *steps) = re.findall(r"([Mm])(-?\d+) ?(-?\d+)h0", dots.get("d") or "")
     rows = np.cumsum([int(first[2]), *(int(step[2]) for step in steps)])
@@ -129,23 +130,23 @@ def test_variants_that_are_far_apart_are_shown_around_their_medians() -> None:
         VariantSamples("a", np.array([1e3, 1.1e3]), np.zeros(2)),
         VariantSamples("b", np.array([2e3, 2.1e3]), np.zeros(2)),
     ]
-    assert "time in us" in distribution.draw(near)
+    assert "time in us" in samples.draw_distribution(near)
     far = [near[0], VariantSamples("b", np.array([2e6, 2.1e6]), np.zeros(2))]
-    assert "time over the variant's median" in drawn(distribution.draw(far)).itertext()
+    assert "time over the variant's median" in drawn(samples.draw_distribution(far)).itertext()
 
 
 def test_a_timeline_has_a_box_for_all_that_can_be_seen() -> None:
     long = [Box("k", "kernel", 0.0, 50.0), Box("k", "kernel", 50.0, 100.0)]
     short = [Box("k", "kernel", 0.01 * place, 0.01 * place + 0.01) for place in range(1000)]
-    root = drawn(timeline.draw("v", [Lane("q0 kernels", long), Lane("q1 kernels", short)], 100.0))
+    root = drawn(execution.draw_timeline("v", [Lane("q0 kernels", long), Lane("q1 kernels", short)], 100.0))
     assert len(classes(root, "box")) == 3, "two long ones that meet, and a thousand as one"
     assert "k and 999 more: 10 us from 0 us" in "".join(root.itertext())
-    assert timeline.busy_us(Lane("", [*long, Box("k", "kernel", 20.0, 30.0)])) == 100.0
+    assert execution.busy_us(Lane("", [*long, Box("k", "kernel", 20.0, 30.0)])) == 100.0
     assert root.get("aria-label") == "v, 100 us: q0 kernels 2 in 100 us, q1 kernels 1000 in 10 us"
 
 
 def test_numbers_of_points_do_not_cover_each_other() -> None:
     same = [Placed(1.0, 5.0, str(number), "v", False) for number in range(1, 5)]
-    root = drawn(roofline.draw(RoofLines("fp32", "GFLOP/s", 100, [("memory", 10)]), same, "four"))
+    root = drawn(execution.draw_roofs(RoofLines("fp32", "GFLOP/s", 100, [("memory", 10)]), same, "four"))
     places = sorted(float(each.get("x") or 0) for each in classes(root, "number"))
     assert min(np.diff(places)) >= 12 and places[-1] < WIDTH

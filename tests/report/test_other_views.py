@@ -7,17 +7,17 @@ from typing import Any
 
 from xebench.measuring.doctor.examination import Report
 from xebench.patterns.registry import discover
-from xebench.report import devices_text, patterns_text
 from xebench.report import doctor_text as doctor_view
+from xebench.report import machine_views, patterns_text
 from xebench.system.runtime.packages import Finding
 
 
 def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:
-    text = devices_text.as_text([gpu_row])
+    text = machine_views.DEVICES.as_text([gpu_row])
     for word in ("level_zero:gpu:0", "A GPU", "8,16,32", "64 KiB", "16.0 GiB"):
         assert word in text
-    assert "xebench doctor" in devices_text.as_text([])
-    assert json.loads(devices_text.as_json([gpu_row]))[0]["compute_units"] == 512
+    assert "xebench doctor" in machine_views.DEVICES.as_text([])
+    assert json.loads(machine_views.DEVICES.as_json([gpu_row]))[0]["compute_units"] == 512
 
 
 def test_findings_show_their_next_step() -> None:

@@ -10,17 +10,17 @@ import pytest
 
 from xebench.measuring.roofline.catalogue import PROBES
 from xebench.measuring.roofline.measure import Roofline
-from xebench.report import roofline_text as view
+from xebench.report.machine_views import ROOFLINE, quantity
 
 
 def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:
-    text = view.as_text(measured)
+    text = ROOFLINE.as_text(measured)
     for probe in PROBES:
         assert probe.title in text
     assert "Arc / A770 (level_zero:gpu:0, driver 1.3.26241), measured 2026-01-02" in text
     assert "the device has no fp64" in text
     assert "work-group 256" in text
-    value = {probe.name: view.quantity(place, probe.unit) for place, probe in enumerate(PROBES, 1)}
+    value = {probe.name: quantity(place, probe.unit) for place, probe in enumerate(PROBES, 1)}
     assert (
         f"roofs: bandwidth 6.00 GB/s, memory read {value['read']}, memory write {value['write']}, memory copy "
         f"{value['stream_scale']}, memory triad {value['stream_triad']}, fp32 {value['fp32']}, fp64 -, int32 "
@@ -30,17 +30,17 @@ def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:
 
 
 def test_what_the_reader_must_know_is_said(measured: Roofline, failed: Roofline) -> None:
-    assert "busy" not in view.as_text(measured)
+    assert "busy" not in ROOFLINE.as_text(measured)
     busy = replace(measured, load_average=5.0, device=replace(measured.device, device_class="cpu"))
-    assert "the host was busy (load 5.0 on 8 cores)" in view.as_text(busy)
-    assert "a quick look" in view.as_text(replace(measured, quick=True))
-    assert "kept from 2026-01-02" in view.as_text(replace(measured, cached=True))
-    assert "crashed (SIGSEGV)" in view.as_text(failed)
-    assert "failed, so nothing is kept: read" in view.as_text(failed)
+    assert "the host was busy (load 5.0 on 8 cores)" in ROOFLINE.as_text(busy)
+    assert "a quick look" in ROOFLINE.as_text(replace(measured, quick=True))
+    assert "kept from 2026-01-02" in ROOFLINE.as_text(replace(measured, cached=True))
+    assert "crashed (SIGSEGV)" in ROOFLINE.as_text(failed)
+    assert "failed, so nothing is kept: read" in ROOFLINE.as_text(failed)
 
 
 def test_json_is_everything_and_reads_back(measured: Roofline) -> None:
-    fields = json.loads(view.as_json(measured))
+    fields = json.loads(ROOFLINE.as_json(measured))
     assert msgspec.convert(fields, Roofline) == measured
     assert fields["roofs"]["fp64_roof_gflops"] is None
     assert fields["roofs"]["fp32_roof_gflops"] == measured.value("fp32")
@@ -59,4 +59,4 @@ def test_json_is_everything_and_reads_back(measured: Roofline) -> None:
     ],
 )
 def test_quantities(value: float, unit: str, text: str) -> None:
-    assert view.quantity(value, unit) == text
+    assert quantity(value, unit) == text

@@ -265,7 +265,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
     from xebench.isa.ocloc import find_compiler
     from xebench.isa.roof_projection import occupancies
     from xebench.isa.roof_projection import project as project_plan
-    from xebench.report import projection_text
+    from xebench.report import gpu_views
     from xebench.system.gpu_model.gpus import find_gpu
 
     parameters = find_gpu(gpu, eus)
@@ -276,7 +276,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
     projections = list(project_plan(plan, kernels.work, launches, parameters))
-    show_view(projection_text, form, projections, parameters)
+    show_view(gpu_views.PROJECTIONS, form, projections, parameters)
     if all(projection.bound.time_ns is None for projection in projections):
         raise XebenchError(
             f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "
@@ -348,13 +348,13 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
 
 
 def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.report import heat_map_text
+    from xebench.report import gpu_views
     from xebench.system.gpu_model.gpus import parse_size
     from xebench.system.gpu_model.occupancy import heat_map
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
-    show_view(heat_map_text, form, cells, gpu, size, coloured=True)
+    show_view(gpu_views.HEAT_MAP, form, cells, gpu, size, coloured=True)
 
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
@@ -370,7 +370,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: d
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler
     from xebench.isa.roof_projection import occupancies
-    from xebench.report import launches_text
+    from xebench.report import gpu_views
 
     plan = plan_for(names, given["paths"], given["preset"], [gpu])
     compiler = find_compiler(given["ocloc"])
@@ -378,7 +378,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: d
     kernels = collect_with_progress(plan)
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
-    show_view(launches_text, form, launches, kernels.missing, given["preset"])
+    show_view(gpu_views.LAUNCHES, form, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
         raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")

@@ -19,12 +19,12 @@ from xebench.errors import XebenchError
 @table_forms
 def devices(form: str) -> None:
     """List the SYCL devices here."""
-    from xebench.report import devices_text
+    from xebench.report import machine_views
     from xebench.system import runtime
 
     runtime.load()
     rows = [device.to_row() for device in runtime.list_devices()]
-    show_view(devices_text, form, rows)
+    show_view(machine_views.DEVICES, form, rows)
     sys.exit(0 if rows else 3)
 
 
@@ -52,7 +52,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
     PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
     """
     from xebench.measuring.roofline.measure import measure_roofline
-    from xebench.report import roofline_text
+    from xebench.report import machine_views
     from xebench.report.progress import ProgressLine
     from xebench.system import runtime
 
@@ -61,7 +61,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
         if selection.notice:
             progress.say(selection.notice)
         measured = measure_roofline(selection.device, names=probes, quick=quick, refresh=refresh, say=progress.say)
-    show_view(roofline_text, form, measured)
+    show_view(machine_views.ROOFLINE, form, measured)
     sys.exit(1 if measured.failed else 0)
 
 
@@ -79,7 +79,7 @@ def setup(kernels: bool) -> None:
 @table_forms
 def kernels(pack: Path | None, form: str) -> None:
     """List the kernels of a PACK, by default the project's own, which are launched where nothing compiles them."""
-    from xebench.report import kernels_text
+    from xebench.report import machine_views
     from xebench.system.kernel_pack import OWN_PACK, Pack
 
     path = pack or OWN_PACK
@@ -88,7 +88,7 @@ def kernels(pack: Path | None, form: str) -> None:
     except OSError as error:
         why = f"no pack at {path} ({error.strerror})"
         raise XebenchError(f"{why}: make one with xebench pack FILE") from None
-    show_view(kernels_text, form, opened.index)
+    show_view(machine_views.KERNELS, form, opened.index)
 
 
 @click.command()

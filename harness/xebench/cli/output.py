@@ -9,11 +9,14 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from xebench.errors import XebenchError, escape_controls, suggestion
+
+if TYPE_CHECKING:
+    from xebench.report import View
 
 #: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -40,7 +43,7 @@ def show(text: str, *, coloured: bool = False) -> None:
         raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
 
 
-def show_view(view: ModuleType, form: str, *content: Any, coloured: bool = False) -> None:
+def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
     """Print a result by a view of `xebench.report` in one of the forms of `xebench.report.table_forms`; see `show`."""
     if form == "text":  # what must show at once needs nothing else
         show(view.as_text(*content), coloured=coloured)

@@ -3,26 +3,44 @@
 Nothing here measures or judges.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 __all__ = [
+    "View",
     "answer_words",
     "comparison",
     "console",
-    "devices_text",
     "doctor_text",
     "formats",
-    "heat_map_text",
+    "gpu_views",
     "isa_text",
-    "kernels_text",
-    "launches_text",
+    "machine_views",
     "occupancy_text",
     "pattern_text",
     "patterns_text",
     "progress",
-    "projection_text",
     "remarks",
     "result_rows",
-    "roofline_text",
     "table_forms",
     "trace_events",
     "units",
 ]
+
+
+class View(NamedTuple):
+    """How a command shows its result, where several views share a module; a module of these names is a view, too.
+
+    Attributes:
+        as_text: lines and tables for a terminal.
+        as_json: everything, for programs.
+        ROWS: entry of the JSON that lists the rows; "" where the JSON itself does.
+        SHOWN: columns of its Markdown table; none: all.
+    """
+
+    as_text: Callable[..., str]
+    as_json: Callable[..., str]
+    ROWS: str = ""
+    SHOWN: Sequence[str] = ()

@@ -1,8 +1,8 @@
 """The forms in which a command prints its table, Markdown among them: one function for the views of all commands.
 
-A view is a module with ``as_text`` and ``as_json``. The rows of a table are what its JSON lists: the JSON itself, the
-entry that the view names in ``ROWS``, or else the one object. Markdown has the columns of ``SHOWN`` where a view has
-that, and leaves out those that are empty in every row; CSV has all.
+A view is a module or a `View` with ``as_text`` and ``as_json``. The rows of a table are what its JSON lists: the JSON
+itself, the entry that the view names in ``ROWS``, or else the one object. Markdown has the columns of ``SHOWN`` where a
+view has that, and leaves out those that are empty in every row; CSV has all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from types import ModuleType
 from typing import Any
 
 import jinja2
+
+from xebench.report import View
 
 
 def escape(text: object) -> str:
@@ -40,7 +42,7 @@ def _line(cells: Iterable[object]) -> str:
     return f"| {' | '.join(map(escape, cells))} |"
 
 
-def render(view: ModuleType, form: str, *content: Any) -> str:
+def render(view: ModuleType | View, form: str, *content: Any) -> str:
     """A table in a form, without a newline at the end.
 
     Args:
@@ -63,7 +65,9 @@ def render(view: ModuleType, form: str, *content: Any) -> str:
         cells = pd.DataFrame([{name: _cell(value) for name, value in row.items()} for row in rows], columns=columns)
         return as_csv(cells.astype(object)).rstrip("\n")
     shown = [
-        name for name in getattr(view, "SHOWN", columns) if any(row.get(name) not in (None, "", [], {}) for row in rows)
+        name
+        for name in getattr(view, "SHOWN", ()) or columns
+        if any(row.get(name) not in (None, "", [], {}) for row in rows)
     ]
     if not shown:
         return "nothing to show"

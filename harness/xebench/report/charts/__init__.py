@@ -1,3 +1,3 @@
-"""Charts as SVG: each module draws one kind from plain numbers, without tables or pages."""
+"""Charts as SVG: each module draws one thing from plain numbers, without tables or pages."""
 
-__all__ = ["distribution", "roofline", "samples", "speedups", "svg", "timeline"]
+__all__ = ["execution", "samples", "speedups", "svg"]

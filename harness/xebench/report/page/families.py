@@ -14,7 +14,7 @@ from xebench.patterns import registry
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report.answer_words import is_foreign
-from xebench.report.charts.distribution import VariantSamples
+from xebench.report.charts.samples import VariantSamples
 from xebench.report.charts.speedups import Estimate
 from xebench.report.result_rows import ResultRow, number, result_rows, sorted_pairs, text
 from xebench.report.trace_events import Event, variants

@@ -9,11 +9,10 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from xebench.report import units
-from xebench.report.charts import roofline, timeline
+from xebench.report.charts import execution
 from xebench.report.charts import speedups as curve
-from xebench.report.charts.roofline import Placed, RoofLines
+from xebench.report.charts.execution import Box, Lane, Placed, RoofLines
 from xebench.report.charts.speedups import ChartLine, Point
-from xebench.report.charts.timeline import Box, Lane
 from xebench.report.page.families import ReportFamily
 from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
@@ -212,7 +211,7 @@ def charts(cases: Sequence[Under], anchors: Mapping[str, str] | None = None) -> 
         best = max(own, key=lambda case: case.rate / _reachable(case))
         label = f"{len(own)} cases under the roofs of {kind}; nearest to them {best.pattern} {best.title}"
         caption = ": ".join(filter(None, (host, f"{kind} operations")))
-        yield Chart(caption, roofline.draw(own[0].roofs, placed, label), numbered)
+        yield Chart(caption, execution.draw_roofs(own[0].roofs, placed, label), numbered)
 
 
 def _reachable(case: Under) -> float:
@@ -242,9 +241,9 @@ def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
     return [
         Timeline(
             name,
-            timeline.draw(name, lanes, end if common is None else common),
-            [(lane.name, len(lane.boxes), units.duration(1e3 * timeline.busy_us(lane))) for lane in lanes],
-            frozenset(timeline.word(box.kind) for lane in lanes for box in lane.boxes),
+            execution.draw_timeline(name, lanes, end if common is None else common),
+            [(lane.name, len(lane.boxes), units.duration(1e3 * execution.busy_us(lane))) for lane in lanes],
+            frozenset(execution.word(box.kind) for lane in lanes for box in lane.boxes),
         )
         for (name, lanes), end in zip(read, ends, strict=True)
     ]

@@ -15,8 +15,8 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
 from xebench.report.answer_words import SIGNS, obstacle
-from xebench.report.charts import distribution, samples, speedups
-from xebench.report.charts.distribution import VariantSamples
+from xebench.report.charts import samples, speedups
+from xebench.report.charts.samples import VariantSamples
 from xebench.report.charts.svg import Scale
 from xebench.report.page import code as shipped_code
 from xebench.report.page.code import SideBySide, side_by_side
@@ -169,7 +169,7 @@ def _family(family: ReportFamily, scale: Scale, measured: RunSamples, cases: Seq
         family,
         [_pair(pair, scale, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
         [_times(summary, unit) for summary in family.summaries if summary["median_ns"]],
-        [distribution.draw(sampled), samples.draw(sampled)] if sampled else [],
+        [samples.draw_distribution(sampled), samples.draw_samples(sampled)] if sampled else [],
     )
 
 

@@ -1,0 +1,214 @@
+"""Tables on GPUs that need not be there, for the terminal and as JSON: occupancies, and least times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Literal
+
+from rich.table import Table
+from rich.text import Text
+
+from xebench.report import View, units
+from xebench.report.console import draw, plain_table, terminal_width
+from xebench.report.occupancy_text import step_text
+from xebench.system.gpu_model.occupancy import HeatCell, nearest_better
+from xebench.tables.roofs import RATE_ROOFS, Roof
+
+if TYPE_CHECKING:
+    from xebench.isa.collect import VariantWithoutKernel
+    from xebench.isa.roof_projection import KernelOccupancy, Projection
+    from xebench.system.gpu_model.gpus import GpuParameters
+
+
+# from empty to full; the figures stand beside the colours, which carry nothing alone
+_SHADES = ((0.25, "red"), (0.5, "yellow"), (0.75, "green"), (2.0, "bold green"))
+
+
+def _heat_map_json(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int) -> str:
+    """A list of points, those that cannot launch with 0 work-groups."""
+    return json.dumps({"gpu": gpu.code, "sub_group_size": sub_group_size, "cells": [asdict(cell) for cell in cells]})
+
+
+def _heat_map_text(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int, width: int | None = None) -> str:
+    """Work-group sizes down, SLM per work-group across; coloured in a terminal."""
+    title = f"Xe-core occupancy in %, {gpu.code}, sub-group size {sub_group_size}, by work-group size and SLM"
+    # narrow: thirteen columns must fit into a terminal of eighty
+    table = Table(title=title, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("group", justify="right")
+    for slm_bytes in dict.fromkeys(cell.slm_bytes for cell in cells):
+        table.add_column(units.binary_size(slm_bytes), justify="right")
+    for work_group_size, row in groupby(cells, key=lambda cell: cell.work_group_size):
+        table.add_row(str(work_group_size), *map(_heat, row))
+    return draw([table], width or terminal_width(), colour=None)
+
+
+def _heat(cell: HeatCell) -> Text:
+    if not cell.work_groups_per_xe_core:
+        return Text("-")
+    style = next(style for limit, style in _SHADES if cell.xe_core_occupancy < limit)
+    return Text(f"{100 * cell.xe_core_occupancy:.0f}", style=style)
+
+
+def _launches_json(kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str) -> str:
+    """The launches as a list of objects."""
+    return json.dumps([kernel.to_json() for kernel in kernels], indent=2)
+
+
+def _launches_text(
+    kernels: Sequence[KernelOccupancy],
+    missing: Sequence[VariantWithoutKernel],
+    preset: str,
+    width: int | None = None,
+) -> str:
+    """A table for each pattern and point of its axes, with remarks below it; then the variants without a kernel."""
+    width = width or terminal_width()
+    return draw(_launches_parts(kernels, missing, preset, width), width, wrap=False)
+
+
+def _launches_parts(
+    kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str, width: int
+) -> Iterator[str | Table]:
+    from xebench.tables.analysis import points  # with pandas behind it, which the heat map does without
+
+    for (pattern, axes), group in groupby(kernels, key=lambda kernel: (kernel.launch.pattern, kernel.launch.axes)):
+        launches = list(group)
+        yield ", ".join(filter(None, (pattern, preset, points.words(points.parse(axes)))))
+        yield _launches_table(launches, width)
+        yield from _launches_remarks(launches)
+        yield ""
+    yield from (f"{variant.pattern}/{variant.variant}: {variant.reason}" for variant in missing)
+
+
+def _launches_table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
+    """One launch a row: its request, and the occupancy that follows."""
+    table = plain_table()
+    headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 8), ("waves", 8), ("limited by", 11))
+    # figures are never cut: the names have what is left
+    left = width - sum(needed + 2 for _, needed in headings)
+    table.add_column("variant, kernel", no_wrap=True, overflow="ellipsis", max_width=left)
+    for heading, needed in headings:
+        side: Literal["left", "right"] = "left" if heading == "limited by" else "right"
+        table.add_column(heading, justify=side, no_wrap=True, min_width=needed)
+    for kernel in kernels:
+        occupancy = kernel.occupancy
+        if occupancy is None:
+            table.add_row(_kernel_name(kernel), *"-------")
+            continue
+        table.add_row(
+            _kernel_name(kernel),
+            f"{occupancy.launch.work_group_size}{'*' if kernel.assumed else ''}",
+            str(occupancy.launch.sub_group_size),
+            units.binary_size(occupancy.launch.slm_bytes),
+            units.percent(occupancy.xe_core_occupancy),
+            units.occupancy(occupancy.device_occupancy, occupancy.is_upper_bound),
+            "-" if occupancy.waves is None else units.figure(occupancy.waves),
+            occupancy.limited_by,
+        )
+    return table
+
+
+def _kernel_name(kernel: KernelOccupancy) -> str:
+    return f"{kernel.launch.variant}, {kernel.launch.kernel}"
+
+
+def _launches_remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
+    """Remarks on the table: failures, assumptions, and the nearest better launches."""
+    lines = [f"{_kernel_name(kernel)}: {kernel.reason}" for kernel in kernels if kernel.reason]
+    lines += sorted({f"* {kernel.assumed}" for kernel in kernels if kernel.assumed})
+    for kernel in kernels:
+        better = kernel.occupancy and nearest_better(kernel.occupancy)
+        if kernel.occupancy and better:
+            lines.append(f"{_kernel_name(kernel)}: nearest better: {step_text(kernel.occupancy, better)}")
+    return list(dict.fromkeys(lines))
+
+
+_LABEL: Final = (
+    "A model, nothing was measured: least times when launches run one after another, and data come from memory, or "
+    "from L3 (in the column of memory) where they fit into one of known bandwidth. Occupancy with <= is an upper "
+    "bound: the launch fills no wave."
+)
+
+
+def _projections_json(projections: Sequence[Projection], gpu: GpuParameters) -> str:
+    """The GPU with its roofs, and a list of cases."""
+    return json.dumps(
+        {
+            "model": "roof",
+            "note": _LABEL,
+            "gpu": gpu.code,
+            "product": gpu.product.name,
+            "peak_memory_gbps": gpu.peak_memory_gbps,
+            "peak_l3_gbps": gpu.peak_l3_gbps,
+            "peak_slm_gbps": gpu.peak_slm_gbps,
+            "peak_fp32_gflops": gpu.peak_gops("fp32"),
+            "peak_fp64_gflops": gpu.peak_gops("fp64"),
+            "peak_int32_gops": gpu.peak_gops("int32"),
+            "cases": [projection.to_json() for projection in projections],
+        },
+        indent=2,
+    )
+
+
+def _projections_text(projections: Sequence[Projection], gpu: GpuParameters, width: int | None = None) -> str:
+    """A block for each pattern and point of its axes."""
+    width = width or terminal_width(elsewhere=100)
+    return draw(_projections_parts(projections, gpu, width), width)
+
+
+def _projections_parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) -> Iterator[str | Table]:
+    from xebench.tables.analysis import points  # with pandas behind it, which the heat map does without
+
+    yield f"{gpu.product.name} ({gpu.code}): {_peaks(gpu)}"
+    yield _LABEL
+    table = plain_table()
+    figures = [("bound", 7), ("by", 7), ("memory", 7), ("compute", 7), ("occupancy", 9), ("engines", 8)]
+    if any(projection.bound.slm_ns for projection in projections):
+        figures.append(("SLM", 7))
+    # figures are never cut: the names have what is left
+    left = width - sum(needed + 2 for _, needed in figures)
+    table.add_column("pattern, variant", overflow="ellipsis", no_wrap=True, max_width=left)
+    for heading, needed in figures:
+        table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
+    for family, group in groupby(projections, key=lambda projection: projection.family):
+        point = points.words(family.axes)
+        table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
+        for projection in group:
+            table.add_row(f"  {projection.variant.name}", *_bound_cells(projection)[: len(figures)])
+    yield table
+    yield from _projections_remarks(projections)
+
+
+def _bound_cells(projection: Projection) -> tuple[str, ...]:
+    bound, occupancy = projection.bound, projection.occupancy
+    return (
+        units.duration(bound.time_ns),
+        bound.bound_by or "-",
+        units.duration(bound.l3_ns if bound.memory_ns is None else bound.memory_ns),
+        units.duration(bound.compute_ns),
+        "-" if occupancy is None else units.occupancy(occupancy.device_occupancy, occupancy.is_upper_bound),
+        units.percent(projection.share if occupancy else None),
+        units.duration(bound.slm_ns),
+    )
+
+
+def _projections_remarks(projections: Sequence[Projection]) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for projection in projections:
+        for reason in filter(None, (projection.reason, projection.assumed)):
+            by_reason.setdefault(reason, []).append(f"{projection.family.pattern.name}/{projection.variant.name}")
+    return [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in by_reason.items()]
+
+
+def _peaks(gpu: GpuParameters) -> str:
+    peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
+    caches = {name: peak for name, peak in (("L3", gpu.peak_l3_gbps), ("SLM", gpu.peak_slm_gbps)) if peak}
+    more = [f"{units.figure(peak, 4)} GB/s {name}" for name, peak in caches.items()]
+    return ", ".join(filter(None, (units.roofs(peaks, digits=4), *more))) or "no roof is known"
+
+
+HEAT_MAP: Final = View(_heat_map_text, _heat_map_json, ROWS="cells")
+LAUNCHES: Final = View(_launches_text, _launches_json)
+PROJECTIONS: Final = View(_projections_text, _projections_json, ROWS="cases")
