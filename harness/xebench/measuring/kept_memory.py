@@ -24,8 +24,8 @@ from xebench.measuring.session.device_memory import memory_of, spoil
 from xebench.patterns.pattern_file import PACKAGES
 from xebench.system.sycl_types import Array
 
-#: Packages whose objects hold no arrays of a variant's.
-_NOT_ITS_OWN: Final = ("dpctl", "dpnp", "numba", "numpy", "xebench")
+#: Packages whose objects hold no arrays of a variant's, but for kernels, which are made of its functions.
+_NOT_ITS_OWN: Final = ("dpctl", "dpnp", "llvmlite", "numba", "numba_dpex", "numpy", "xebench")
 #: So many times as large as a result may be what holds it among other things, and so many places of its first element
 #: are looked at.
 _LARGER: Final = 3
@@ -134,13 +134,15 @@ def _inside(value: Any) -> list[Any]:
 
 def _attributes(value: Any) -> list[Any]:
     """Those of an object of the variant's own; what a module has of the variant's, a function names."""
-    module = type(value).__module__  # of some types of C it is no text
-    if isinstance(value, type | ModuleType) or not isinstance(module, str) or module.partition(".")[0] in _NOT_ITS_OWN:
+    if isinstance(value, type | ModuleType):
         return []
     try:
-        return list(vars(value).values())
+        attributes = vars(value)
     except Exception:  # it has none, or a property of that name
         return []
+    module = type(value).__module__  # of some types of C it is no text
+    is_own = isinstance(module, str) and module.partition(".")[0] not in _NOT_ITS_OWN
+    return list(attributes.values()) if is_own or "py_func" in attributes else []
 
 
 def _is_set(cell: Any) -> bool:
