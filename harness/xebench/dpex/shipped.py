@@ -132,9 +132,9 @@ def find_shipped(kernel: Any, signature: Signature) -> CompiledKernel:
     raise NotShipped(name, str(signature), _COMPILE)
 
 
-# What these modules publish is known by its name.
+# What these modules publish counts by its name.
 _TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "xebench.dpex")
-# Of a decorated function's options, what numba-dpex adds by itself.
+# Options of a decorated function that numba-dpex adds by itself.
 _ADDED_OPTIONS = ("_compilation_mode", "nopython", "experimental")
 _PLAIN = (bool, int, float, complex, str, bytes)
 _KERNEL_API = {id(getattr(kernel_api, name)): name for name in kernel_api.__all__}
@@ -151,7 +151,7 @@ def source_digest(kernel: Any) -> str:
     """The identity of a kernel, hexadecimal.
 
     Raises:
-        UnknownIdentity: it cannot be told.
+        UnknownIdentity: it has none.
     """
     if kernel not in _digests:
         identity = Identity()
@@ -164,7 +164,7 @@ def shipped_key(kernel: Any, signature: Signature) -> str:
     """The identity of a kernel compiled for a signature, hexadecimal.
 
     Raises:
-        UnknownIdentity: it cannot be told.
+        UnknownIdentity: it has none.
     """
     return hashlib.sha256(f"{source_digest(kernel)} {signature!r}".encode()).hexdigest()
 
@@ -185,7 +185,7 @@ class Identity:
         """Add a value; ``attributes`` are the names that the code looks up on modules.
 
         Raises:
-            UnknownIdentity: it cannot be told what the value is.
+            UnknownIdentity: the value may differ the next time.
         """
         published = _published_name(value)
         if published:

@@ -149,7 +149,7 @@ class Target:
     """The GPU and the options of a compilation.
 
     Attributes:
-        gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc knows.
+        gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc takes.
         build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
         grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
         forced_simd: SIMD width that is forced, or None; IGC 2 leaves kernels alone that require another.

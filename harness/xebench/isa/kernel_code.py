@@ -29,7 +29,7 @@ from xebench.vocabulary import find_baseline
 _OPERAND: Final = re.compile(
     r"\br(?P<first>\d+)(?:\.(?P<part>\d+))?(?:<(?P<region>[\d;,]+)>)?(?::(?:(?P<count>\d+)|(?P<type>[a-z]\w*)))?"
 )
-#: Registers of a message's answer and of both parts of what it sends, where only the disassembler's comment tells them.
+#: Registers of a message's answer and of both parts of what it sends, which only the disassembler's comment has.
 _SENT: Final = tuple(re.compile(pattern) for pattern in (r"\brd:(\d+)", r"\bwr:(\d+)", r"\bwr:\d+h?\+(\d+)"))
 
 _BYTES: Final = {
@@ -97,7 +97,7 @@ def _of_send(code: str, comment: str) -> Iterator[int]:
             yield from range(int(register[1]), int(register[1]) + int(count[1]))
 
 
-#: Of a GPU that the catalogue does not know.
+#: Bytes of a register on a GPU that is not in the catalogue.
 _REGISTER_BYTES: Final = 32
 
 

@@ -218,7 +218,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
-#: Of a kernel's name in that of its file.
+#: Most characters of a kernel's name in that of its file.
 _LONGEST: Final = 60
 
 

@@ -35,7 +35,7 @@ def install_pinned(say: Callable[[str], None]) -> None:
     """Install exactly what the lock names, by pip without its resolver, which accepts no such set.
 
     Args:
-        say: told what will be done, and what was.
+        say: is called with what will be done, and with what was.
 
     Raises:
         XebenchError: this environment cannot have the pinned set, or pip failed.

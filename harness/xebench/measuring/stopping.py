@@ -215,7 +215,7 @@ class Instances:
         return NEXT_INSTANCE if self._last or not whole else StopReason.PASS
 
     def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
-        """True if more blocks of this instance would tell less than another instance."""
+        """True if more blocks of this instance would show less than another instance."""
         if blocks >= self.share.max_blocks:
             return True
         if elapsed_s >= self.share.budget_s:

@@ -19,14 +19,12 @@ from xebench.tables.analysis.claim import Claim, applying
 from xebench.tables.analysis.points import Value
 from xebench.vocabulary import find_baseline
 
-#: Of a size or an axis.
-
 #: Words on an axis of sub-group sizes, for one of those that a device offers.
 _OFFERED: Final[Mapping[Value, Callable[[Sequence[int]], int]]] = {
     DEVICE: usual_sub_group_size,
     "narrow": narrow_sub_group_size,
 }
-#: Of a device of which nothing is known.
+#: Room assumed for an unknown device.
 NO_ROOM: Final = Room()
 
 

@@ -32,8 +32,8 @@ class Roof(Word):
         operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
         reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
         probes: of `xebench.measuring.roofline.catalogue`, the one of the roof's name unless others are given; the
-            highest counts, since nothing may pass above a roof. A run asks the first alone, and quickly;
-            `xebench roofline` asks all.
+            highest counts, since nothing may pass above a roof. A run measures the first alone, and
+            quickly; `xebench roofline` measures all.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operatio
 #: Distance in ns up to which two durations may be of the same number of ticks: each is the difference of two times, and
 #: may be rounded either way.
 _ROUNDING_NS: Final = 2
-#: Shortest tick in ns that is told from rounding.
+#: Shortest tick in ns that differs from rounding.
 _SHORTEST_TICK_NS: Final = 10
 
 

@@ -37,8 +37,8 @@ DERIVED: Final = ("summaries", "pairs")
 RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
 
-#: Tables whose rows may be written again while a run goes on, with their key: the last row wins. A run over several
-#: hosts knows where a case is measured, which is in its case_id, only when it was.
+#: Tables whose rows may be written again while a run goes on, with their key: the last row wins. In a run over
+#: several hosts a case_id, which names the host, is known only when the case was measured.
 REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": place, "cases": problem_id}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {

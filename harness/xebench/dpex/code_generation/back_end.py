@@ -182,7 +182,7 @@ def _optimised(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> 
 
 
 def _with_assumptions(text: str) -> str:
-    """Say what LLVM's optimizer was told of ids, which are below 2**31, to the device's compiler as well."""
+    """Give the device's compiler what LLVM's optimizer had: ids are below 2**31."""
     numbers = itertools.count()
 
     def assumed(match: re.Match[str]) -> str:

@@ -67,7 +67,7 @@ _UNARY: Final = (
 )
 
 _BINARY: Final = ("atan2", "pow", "fmod", "copysign", "hypot")
-#: Of C's library, beside these.
+#: Further functions of C's library, with their number of arguments.
 _FURTHER: Final = {"tgamma": 1, "rint": 1, "trunc": 1, "cbrt": 1, "nextafter": 2}
 
 _CODES: Final = {types.float32: "f", types.float64: "d"}

@@ -61,7 +61,7 @@ _OBJECTS: Final = {
 
 
 def type_of_value(value: Any) -> Any:
-    """The type of a value; None: numba knows."""
+    """The type of a value; None where numba has one."""
     if isinstance(value, SourceFunction):
         return _functions.setdefault(value, DeviceFuncType(value))
     if id(value) in _OBJECTS:
@@ -76,7 +76,7 @@ def type_of_value(value: Any) -> Any:
 
 
 def _dpnp_name(function: Any) -> str:
-    """Of one of dpnp's functions of elements, which numpy has under the same name; "" for anything else."""
+    """The name of one of dpnp's functions of elements, which numpy has too; "" for anything else."""
     return str(getattr(function, "name_", ""))
 
 

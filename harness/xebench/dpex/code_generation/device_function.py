@@ -117,7 +117,7 @@ class DeviceFunction(Generic[P, R]):
 
     @functools.cached_property
     def _numba_type_(self) -> Any:
-        # numba asks for this attribute when it types a global that it does not know
+        # numba looks for this attribute when it types a global of a type that it lacks
         from xebench.dpex.code_generation.checks import DeviceFunctionType
 
         return DeviceFunctionType(self.label, inspect.signature(self._function), resolved(self._typer))

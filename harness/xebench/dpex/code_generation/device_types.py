@@ -36,7 +36,7 @@ declarations: Final = Declarations()
 implementations: Final = Registry("xebench")
 #: What stands in for numba's own: installed after it, as the later one is taken.
 replacements: Final = Registry("xebench replacements")
-#: Give the type of a global or captured value that numba does not know; None for others.
+#: Give the type of a global or captured value that numba has no type for; None for others.
 value_types: Final[list[Callable[[Any], Any]]] = []
 #: The number of bits of a float, as LLVM has it.
 _FLOATS: Final = {16: ir.HalfType(), 32: ir.FloatType(), 64: ir.DoubleType()}
@@ -259,7 +259,7 @@ def _argument(given: Any) -> ArgumentType:
 
 
 def _is_before(builder: Any, number: Any, bound: Any, step: Any) -> Any:
-    """Whether a number comes before a bound in the direction of the step."""
+    """True where a number comes before a bound in the direction of the step."""
     down = builder.icmp_signed("<", step, step.type(0))
     return builder.select(down, builder.icmp_signed(">", number, bound), builder.icmp_signed("<", number, bound))
 

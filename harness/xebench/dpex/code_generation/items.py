@@ -253,7 +253,7 @@ class _Operands:
 
 
 class _Bits(_Operands):
-    """Of an instruction that computes nothing, on the bits of the element: OpenCL C has few of them for floats."""
+    """Operands of an instruction that moves the element's bits: OpenCL C has few such instructions for floats."""
 
     def __init__(self, context: Any, builder: Any, of: AtomicRefType, value: Any) -> None:
         super().__init__(context, builder, of, value)

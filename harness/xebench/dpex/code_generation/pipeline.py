@@ -207,7 +207,7 @@ class _Overload:
 
     @property
     def nopython_signatures(self) -> list[Any]:
-        """Of all that was compiled (numba's protocol)."""
+        """The signatures of all that was compiled (numba's protocol)."""
         return [result.signature for result in self.overloads.values()]
 
     def _compilation_chain_init_hook(self) -> None:

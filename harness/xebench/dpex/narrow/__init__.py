@@ -29,13 +29,13 @@ BOUND: Final = 1 << 30
 
 
 def is_narrow(device: Device) -> bool:
-    """Whether a ``dpctl.SyclDevice`` is given narrowed modules."""
+    """True if a ``dpctl.SyclDevice`` is given narrowed modules."""
     switch = narrow_switch()
     return switch == "on" or (switch == "gpu" and bool(device.is_gpu))
 
 
 def is_within(limit: int, extents: Iterable[int], arguments: Iterable[Any]) -> bool:
-    """Whether a launch is one that a narrowed module is made for.
+    """True if a launch is one that a narrowed module is made for.
 
     Args:
         limit: of the kernel; a negative one is that of numbers with either sign.

@@ -25,9 +25,9 @@ _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
 _IDS: Final = ("GlobalInvocationId", "global_id")
 #: Ids and extents are below this, as SYCL's runtimes refuse more.
 _MOST_ITEMS: Final = 1 << 31
-#: Of launches that a narrowed module is for; a kernel has the first that is good enough.
+#: Limits of launches that a narrowed module is for; a kernel has the first that is good enough.
 _LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
-#: What is computed or compared in 64 bits, what may be negative, and what asks whether it is.
+#: What is computed or compared in 64 bits, what may be negative, and what tests for that.
 _COSTLY: Final = re.compile(
     r"^ +%\S+ = (?:(?!trunc|load|extractelement|getelementptr)[^\n]*\bi64 |(?:add|mul|shl) (?!nuw)|icmp s\w+ i32 %)",
     re.MULTILINE,
@@ -235,7 +235,7 @@ class _Exchange:
         self._live_at_end = self._liveness()
 
     def is_local(self, barrier: LlvmInstruction) -> bool:
-        """Whether a fence of local memory is enough."""
+        """True if a fence of local memory is enough."""
         if any(self._is_before(one, barrier) for one in self._writes):
             return False
         if not any(self._is_before(barrier, one) for one in self._writes):
@@ -254,13 +254,13 @@ class _Exchange:
         return found
 
     def _is_before(self, one: LlvmInstruction, other: LlvmInstruction) -> bool:
-        """Whether one may be executed before the other."""
+        """True if one may be executed before the other."""
         return other.block in self._later[one.block] or (
             one.block == other.block and self._at[id(one)] < self._at[id(other)]
         )
 
     def _remains(self, read: LlvmInstruction, awaited: set[str]) -> bool:
-        """Whether anything that is computed from what was read is needed later, other than from local memory."""
+        """True if anything that is computed from what was read is needed later, other than from local memory."""
         seen: set[str] = set()
         waiting = [read.result]
         while waiting:
@@ -311,7 +311,7 @@ def _before(instructions: list[LlvmInstruction], live: set[str]) -> set[str]:
 
 
 def _writes(one: LlvmInstruction) -> bool:
-    """Whether it may write global memory, or order accesses to it."""
+    """True if it may write global memory, or order accesses to it."""
     line = one.line.lstrip()
     if line.startswith("store "):
         return _is_global(line)
@@ -327,16 +327,16 @@ def _writes(one: LlvmInstruction) -> bool:
 
 
 def _reads(one: LlvmInstruction) -> bool:
-    """Whether it reads global memory that a kernel may write."""
+    """True if it reads global memory that a kernel may write."""
     return " = load " in one.line and _is_global(one.line) and "@__spirv_BuiltIn" not in one.line
 
 
 def _is_global(access: str) -> bool:
-    """Whether a load or a store is of another memory than a work-item's or a group's own."""
+    """True if a load or a store is of another memory than a work-item's or a group's own."""
     spaces = _SPACE.findall(access)  # the last is that of its address
     return bool(spaces) and spaces[-1] not in ("0", _LOCAL_SPACE)
 
 
 def _keeps(use: LlvmInstruction) -> bool:
-    """Whether a value goes to a work-item's own memory."""
+    """True if a value goes to a work-item's own memory."""
     return use.line.lstrip().startswith("store ") and not _SPACE.search(use.line)

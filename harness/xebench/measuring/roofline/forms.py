@@ -139,11 +139,11 @@ AnyForm = TypeVar("AnyForm", bound=tuple[int, ...])
 #: A work-group of one vector.
 CPU_GROUP: Final = 16
 
-#: Of the streaming and the reading kernel: the best of a large GPU (an H200), which a quick look at a GPU tries first.
+#: The best forms of the streaming and the reading kernel on a large GPU (an H200): a quick look tries them first.
 GPU_BEST: Final = frozenset({(256, 1, 4), (256, 4, 1), (256, 16, 4)})
 
-#: Of a kernel that streams: work-items of a group, vectors of a work-item, elements of a vector. A CPU's compiler wants
-#: single elements, a GPU's may want vectors.
+#: Forms of a kernel that streams: work-items of a group, vectors of a work-item, elements of a vector. Single
+#: elements suit a CPU's compiler, vectors may suit a GPU's.
 STREAM_FORMS: Final = (
     (1024, 1, 1),
     (256, 1, 1),
@@ -155,7 +155,7 @@ STREAM_FORMS: Final = (
     (256, 1, 4),
     (256, 4, 4),
 )
-#: Of the reading kernel, which writes one number for all that a work-item read; vectors are multiples of 4.
+#: Forms of the reading kernel, which writes one number for all that a work-item read; vectors are multiples of 4.
 #: Groups of one vector, which go through memory in order, suit a CPU only.
 READ_FORMS: Final = (
     (1024, 16, 1),
@@ -166,11 +166,11 @@ READ_FORMS: Final = (
     (64, 16, 4),
     (256, 16, 4),
 )
-#: Of the reader of a working set: work-items of a group, vectors of a work-item. All read blocks of the same size.
+#: Forms of the reader of a working set: work-items of a group, vectors of a work-item. All read blocks of one size.
 AGAIN_FORMS: Final = ((256, 16), (16, 256), (64, 64))
-#: Of the random reader: work-items of a group, reads of a work-item.
+#: Forms of the random reader: work-items of a group, reads of a work-item.
 RANDOM_FORMS: Final = ((256, 16), (64, 4), (64, 16), (256, 4), (1024, 16))
-#: Of multiply-add: work-items of a group, chains, unrolled steps (0: as the compiler likes).
+#: Forms of multiply-add: work-items of a group, chains, unrolled steps (0: as the compiler likes).
 CHAIN_FORMS: Final = (
     (256, 16, 4),
     (1024, 8, 8),
@@ -180,7 +180,7 @@ CHAIN_FORMS: Final = (
     (64, 8, 0),
     (64, 16, 0),
 )
-#: Of the local memory's reader: work-items of a group, elements of a read, bytes of the tile.
+#: Forms of the local memory's reader: work-items of a group, elements of a read, bytes of the tile.
 LOCAL_FORMS: Final = (
     (64, 1, 1 << 14),
     (256, 1, 1 << 14),
@@ -189,7 +189,7 @@ LOCAL_FORMS: Final = (
     (1024, 1, 1 << 14),
     (16, 1, 1 << 12),
 )
-#: Of atomic additions: work-items of a group.
+#: Forms of atomic additions: work-items of a group.
 ATOMIC_FORMS: Final = ((256,), (64,), (1024,))
 
 

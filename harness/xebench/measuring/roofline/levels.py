@@ -109,7 +109,7 @@ def known_caches(device_class: str, global_cache_bytes: int | None) -> list[Cach
 
     Args:
         device_class: a CPU device's driver names one cache only, its system all of them.
-        global_cache_bytes: what the driver tells.
+        global_cache_bytes: what the driver reports.
     """
     if device_class == DeviceClass.CPU and (by_level := cache_bytes_by_level()):
         return [Cache(f"L{level}", size) for level, size in by_level.items()]

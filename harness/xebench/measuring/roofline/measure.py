@@ -254,7 +254,7 @@ def measure_roofline(
         quick: a look with few forms and samples, which is neither kept nor taken from the disk.
         refresh: measure even if there is a measurement on the disk.
         store: where measurements are kept; the user's cache folder if None.
-        say: told which group is at work.
+        say: is called with the group at work.
         ask: runs a module in a child process.
 
     Raises:

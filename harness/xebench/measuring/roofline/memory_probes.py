@@ -154,7 +154,7 @@ def make_read_again(vectors: int) -> Any:
 
     From pass to pass a work-group goes on to the block that is ``shift`` further, so that all of them read all of the
     working set. The numbers of blocks and passes are known at run time only, so that no read can be left out. Indices
-    are unsigned, so that none has to be asked whether it is negative: compilers make vectors of reads only then.
+    are unsigned, so that none is tested for being negative: compilers make vectors of reads only then.
     """
     per_item, two, three, four = (np.uint64(number) for number in (vectors, 2, 3, 4))
 

@@ -15,15 +15,15 @@ from xebench.measuring.roofline.catalogue import FOOTPRINTS, size_text
 
 #: STREAM's own rule: an array has at least four times the size of the last-level caches.
 CACHES = 4
-#: Where memory is small.
+#: The same where memory is small.
 _FEWEST_CACHES = 2
 
 _LEAST_BYTES = 64 << 20
-#: What a last-level cache may have whose size the driver does not tell.
+#: Size assumed for a last-level cache that the driver does not describe.
 _UNKNOWN_CACHE_BYTES = 64 << 20
 #: Larger arrays make launches no cheaper, and take long to fill.
 _MOST_BYTES = 1 << 30
-#: Of the device's memory, an array takes no more than this part.
+#: An array takes no more than one over this of the device's memory.
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
 BLOCK = 1 << 16
@@ -54,8 +54,8 @@ def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
     """Size of an array for bandwidth: four times the last-level cache, or twice if memory is small.
 
     Args:
-        cache_bytes: of the last-level cache; 0 where nobody tells.
-        largest_bytes: the largest array that is asked of the device.
+        cache_bytes: of the last-level cache; 0 if unknown.
+        largest_bytes: the largest array that may be allocated.
 
     Raises:
         Unsupported: the memory is too small for arrays that the cache does not hold.

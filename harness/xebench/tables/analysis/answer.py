@@ -60,13 +60,13 @@ def with_fixed_cost(pair: Row, empty_kernel_ns: float | None) -> Row:
     return {**pair, "times_empty_kernel": times, "reason": pair["reason"] + (remark if times < FEW else "")}
 
 
-#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that do not tell their band.
+#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that lack a band of their own.
 SAME_WITHIN: Final = 0.02
 
 #: Part of the blocks under another state of the machine from which this is why a pair is inconclusive.
 THROTTLED_SHARE: Final = 0.1
 
-#: Ratio from which a difference is told in times instead of percent.
+#: Ratio from which a difference is written in times instead of percent.
 TWICE: Final = 2
 
 #: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
@@ -141,7 +141,7 @@ class HostTimes:
         recorded = self.baseline.recorded_ns, self.variant.recorded_ns
         differ = outcome in (Outcome.FASTER, Outcome.SLOWER)
         gain_ns = abs(recorded[0] - recorded[1]) if differ else min(recorded)
-        # NaN, where a run does not tell what launches cost, is never exceeded
+        # NaN, where a run lacks the cost of launches, is never exceeded
         least_ns = np.max([PART * gain_ns, self.baseline.allowed_ns, self.variant.allowed_ns])
         if outcome != Outcome.SLOWER and self.more.estimate > least_ns:
             side, more_ns = self.variant, self.more.estimate

@@ -1,6 +1,6 @@
 """The judge of pairs: what the cases of two variants, and what was sampled of them so far, say of a claim.
 
-The table `pairs` and the progress of a run both ask it; the table knows more of the circumstances.
+The table `pairs` and the progress of a run both use it; the table has more of the circumstances.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def counting_samples(samples: pd.DataFrame) -> pd.Series[bool]:
 def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """The samples in a measured state that count, in order, with the time of the case's metric in a column ``time_ns``.
 
-    The column ``instance`` is 0 where a run knows no instances; ``place`` is how many samples of the case came before
+    The column ``instance`` is 0 where a run has no instances; ``place`` is how many samples of the case came before
     in the instance and state, warm-up included.
 
     Args:

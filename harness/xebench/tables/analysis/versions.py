@@ -32,7 +32,7 @@ from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
-#: Of the variant's case, what a row of `comparisons` repeats.
+#: What a row of `comparisons` repeats of the variant's case.
 _KEPT: Final = ("pattern", "preset", "parameters", "device_class", "role", "metric")
 
 
@@ -141,7 +141,7 @@ def weighted_interval(groups: Sequence[ArrayLike], confidence: float = CONFIDENC
 
     Under load a burst may cover most of an instance's blocks. The median of such an instance lies anywhere, and one
     that is 50 % off makes Student's interval over ten instances 50 % wide, however well the other nine agree. But
-    its blocks scatter, and so it says itself how little it knows. Each instance has the weight 1 / (its error
+    its blocks scatter, and so it shows itself how unsure it is. Each instance has the weight 1 / (its error
     squared + what instances really differ by squared). The latter is what the calm ones show, whose errors are of
     the typical size (the moment estimate of Hedges and Olkin 1985, "Statistical methods for meta-analysis"). Where
     instances differ by more than their errors, all weights are alike, and the interval is Student's.
@@ -184,7 +184,7 @@ def weighted_interval(groups: Sequence[ArrayLike], confidence: float = CONFIDENC
 
 
 def _weights(medians: Floats, errors: Floats) -> Floats:
-    """Of each group, all together 1."""
+    """The weight of each group, all together 1."""
     typical = float(np.median(errors))
     calm = medians[errors <= CALM * typical]
     # what the calm ones differ by has their errors in it
