@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from xebench.measuring.doctor.examination import Report
+from xebench.measuring.doctor import Report
 from xebench.patterns.registry import discover
 from xebench.report import doctor_text as doctor_view
 from xebench.report import machine_views, patterns_text

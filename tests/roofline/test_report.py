@@ -18,6 +18,7 @@ def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:
     for probe in PROBES:
         assert probe.title in text
     assert "Arc / A770 (level_zero:gpu:0, driver 1.3.26241), measured 2026-01-02" in text
+    assert {"global memory", "arithmetic", "launches"} <= set(text.splitlines())
     assert "the device has no fp64" in text
     assert "work-group 256" in text
     value = {probe.name: quantity(place, probe.unit) for place, probe in enumerate(PROBES, 1)}

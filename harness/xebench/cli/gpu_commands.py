@@ -33,7 +33,7 @@ from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
     from xebench.isa.collect import Collected
-    from xebench.isa.table import KernelOnGpu
+    from xebench.isa.kernel_code import KernelOnGpu
     from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
     from xebench.system.gpu_model.gpus import GpuParameters
@@ -222,7 +222,7 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
         kernels = compile_launches(launched.launches, wanted, compiler, cache, given["keep"], begins)
     answers = code_answers(plan, launched, kernels)
     if given["html"]:
-        from xebench.isa.diff import pairs
+        from xebench.isa.kernel_code import pairs
         from xebench.report import isa_text
 
         write(given["html"], isa_text.as_html(kernels, pairs(kernels), launched.missing, answers))

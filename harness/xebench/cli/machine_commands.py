@@ -32,7 +32,7 @@ def devices(form: str) -> None:
 @table_forms
 def doctor(form: str) -> None:
     """Show what runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
-    from xebench.measuring.doctor.examination import examine
+    from xebench.measuring.doctor import examine
     from xebench.report import doctor_text
 
     report = examine()
@@ -69,7 +69,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
 @click.option("--kernels", is_flag=True, required=True, help="The pinned stack: numba-dpex 0.23 and what fits it.")
 def setup(kernels: bool) -> None:
     """Install what plain pip cannot into this virtual environment: --kernels, to compile kernels on Python 3.11."""
-    from xebench.measuring.doctor.examination import install_pinned
+    from xebench.measuring.doctor import install_pinned
 
     install_pinned(say)
 

@@ -15,7 +15,7 @@ from xebench.report import View, units
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.occupancy_text import step_text
 from xebench.system.gpu_model.occupancy import HeatCell, nearest_better
-from xebench.tables.roofs import RATE_ROOFS, Roof
+from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import fill
@@ -15,7 +16,7 @@ from xebench.measuring.roofline.catalogue import GROUPS, Probe, find_probe
 from xebench.report import View
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.units import duration, figure
-from xebench.tables.roofs import Roof
+from xebench.tables.device_facts import Roof
 
 if TYPE_CHECKING:
     from xebench.measuring.roofline.measure import ProbeResult, Roofline
@@ -71,7 +72,7 @@ def _roofline_text(measured: Roofline) -> str:
 def _groups(measured: Roofline) -> Iterator[Table | str]:
     measured_groups = {find_probe(result.probe).group for result in measured.results}
     for group in filter(measured_groups.__contains__, GROUPS):
-        table = Table(title=group.replace("_", " "), title_justify="left", box=None, pad_edge=False, show_header=False)
+        table = Table(title=_heading(group), title_justify="left", box=None, pad_edge=False, show_header=False)
         table.add_column(width=36)
         table.add_column(width=15, justify="right")
         table.add_column(width=22)
@@ -82,6 +83,11 @@ def _groups(measured: Roofline) -> Iterator[Table | str]:
                 table.add_row(probe.title, *_probe_cells(result, probe))
         yield table
         yield ""
+
+
+def _heading(group: str) -> str:
+    """``memory_probes.GlobalMemory`` as people read it: ``global memory``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", group.rpartition(".")[2]).lower()
 
 
 def quantity(value: float, unit: str) -> str:

@@ -18,9 +18,8 @@ from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.tables import Run
 from xebench.tables.analysis import points
-from xebench.tables.analysis.device_facts import MEMORY, levels_of
 from xebench.tables.analysis.points import Row, by_place, place, rows
-from xebench.tables.roofs import RATE_ROOFS, Roof
+from xebench.tables.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.vocabulary import Role, State, Status
 
 #: Charts of a pattern at most: with many parameters every combination of the others is one.

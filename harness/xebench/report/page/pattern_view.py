@@ -28,7 +28,7 @@ from xebench.report.run_summary import gains
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json
 from xebench.tables.analysis.points import Row
-from xebench.tables.roofs import RATE_ROOFS
+from xebench.tables.device_facts import RATE_ROOFS
 from xebench.vocabulary import REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
