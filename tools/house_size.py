@@ -1,5 +1,7 @@
 """How large the house is, by room: ``python -m tools.house_size [COMMIT]``; without a commit, the working tree.
 
+``--since COMMIT`` prints as Markdown which files of the working tree have more code than they had in that commit.
+
 Rooms and floors are those of the contract "rooms" in `pyproject.toml`. A code line is one that has code: no blank, no
 comment, no docstring, no import.
 """
@@ -93,5 +95,33 @@ def main(commit: str) -> None:
     print(f"{sum(length < 30 for length in lengths)} below 30, {sum(length > 450 for length in lengths)} above 450")
 
 
+def grown(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """A Markdown table of the files with more code now, by room, each room with its sum.
+
+    Args:
+        then: modules by their paths, see `sources`.
+        now: modules, later.
+    """
+    yield "A file that was not there counts 0 then, also where it was moved, renamed, or merged of others: so the sums"
+    yield "say what these files gained, not what their room did.\n"
+    yield "| file | code lines then | now | what it is |\n|---|--:|--:|---|"
+    for room, files in sorted(by_room(now).items()):
+        counts = {path: (code_lines(then.get(path, "")), code_lines(source)) for path, source in sorted(files.items())}
+        more = {path: count for path, count in counts.items() if count[1] > count[0]}
+        for path, (before, after) in more.items():
+            yield f"| `{path}` | {before} | {after} | {_first_sentence(files[path])} |"
+        if more:
+            before, after = map(sum, zip(*more.values(), strict=True))
+            yield f"| **{room}** | **{before}** | **{after}** | {after - before} more in {len(more)} files |"
+
+
+def _first_sentence(source: str) -> str:
+    text = " ".join((ast.get_docstring(ast.parse(source)) or "").split())
+    return re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0].replace("|", "\\|")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    if sys.argv[1:2] == ["--since"]:
+        print(*grown(sources(sys.argv[2]), sources("")), sep="\n")
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else "")
