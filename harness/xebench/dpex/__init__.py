@@ -95,7 +95,6 @@ __all__ = [
     "call_kernel_async",
     "compile_kernel",
     "compiler",
-    "decorators",
     "device_func",
     "device_kernel",
     "direct_calls",

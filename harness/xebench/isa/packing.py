@@ -21,12 +21,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.dpex import compiler, direct_calls
+from xebench.dpex import compiler, direct_calls, options_of
 from xebench.dpex.compiler import compile_for
 from xebench.dpex.dpex_errors import KernelCompileError, NotShipped
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.dpex.kernel_options import options_of
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.shipped import UnknownIdentity, find_shipped, shipped_key, shipped_spirv, source_digest
 from xebench.dpex.signature import CompiledKernel, Signature, signature_of

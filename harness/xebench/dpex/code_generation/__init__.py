@@ -27,11 +27,7 @@ SPIR_FUNC: Final = "spir_func"
 __all__ = [
     "SPIR_FUNC",
     "back_end",
-    "checks",
     "compile",
-    "context",
     "device_function",
     "device_types",
-    "generators",
-    "spirv",
 ]
