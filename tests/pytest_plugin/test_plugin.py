@@ -72,14 +72,21 @@ def test_own_error(own_benchmark):
     own_benchmark(lambda: 1 / 0)
 
 
+def compared(bench, first, second):
+    for _ in range(4):  # a busy machine may decide it later
+        try:
+            return bench.compare(launch(bench, first), launch(bench, second), claim="faster", budget_s=5)
+        except pytest.skip.Exception:
+            pass
+    return bench.compare(launch(bench, first), launch(bench, second), claim="faster", budget_s=20)
+
+
 def test_holds(own_benchmark):
-    long, short = launch(own_benchmark, 20000), launch(own_benchmark, 10)
-    pair = own_benchmark.compare(long, short, claim="faster", budget_s=5)
-    assert pair["speedup_low"] > 1
+    assert compared(own_benchmark, 20000, 10)["speedup_low"] > 1
 
 
 def test_inverts(own_benchmark):
-    own_benchmark.compare(launch(own_benchmark, 10), launch(own_benchmark, 20000), claim="faster", budget_s=5)
+    compared(own_benchmark, 10, 20000)
 
 
 def test_undecided(own_benchmark):

@@ -26,6 +26,7 @@ from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import patterns_text, units
+from xebench.report.answer_words import came_out_right
 from xebench.report.page import code
 from xebench.report.table_forms import fill, table
 from xebench.tables import Run, load_run
@@ -33,7 +34,7 @@ from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying, columns, to_json
 from xebench.tables.analysis.pairs import pairs
 from xebench.tables.analysis.points import Row, by_place, place, rows
-from xebench.vocabulary import ANSWERED, MAY_BE_WRONG, STATES_ASKED, Answer, DeviceClass
+from xebench.vocabulary import ANSWERED, STATES_ASKED, Answer, DeviceClass
 
 #: Folder of the reference runs.
 RESULTS: Final = Path(__file__).resolve().parents[2] / "results"
@@ -285,9 +286,7 @@ def _summary(answered: Answered) -> list[str]:
 
 
 def _counted(said: Said, found: Found) -> str:
-    """The answer, but for a data race that came out right, which says nothing about its claim."""
-    by_chance = said.claim.word == MAY_BE_WRONG and found.answer == Answer.UNDECIDED
-    return RIGHT_BY_CHANCE if by_chance else found.answer
+    return RIGHT_BY_CHANCE if came_out_right(said.claim.word, found.answer) else found.answer
 
 
 def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) -> dict[str, list[str]]:

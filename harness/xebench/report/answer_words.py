@@ -9,7 +9,7 @@ import pandas as pd
 
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import Judgement, in_brief
-from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, Answer, DeviceClass, Outcome
+from xebench.vocabulary import ACCURACY_CLAIMS, END_CLAIMS, MAY_BE_WRONG, Answer, DeviceClass, Outcome
 
 #: What stands before a row. The sign carries the answer; colours only help.
 SIGNS: Final[Mapping[str, str]] = {
@@ -57,6 +57,11 @@ def too_short(pair: Mapping[Any, Any]) -> str:
     """That the size is too small to measure on this device, as the guide's own may be on a large one."""
     times = pair["times_empty_kernel"]
     return "" if pd.isna(times) or times >= FEW else f"only {times:.2g} empty kernels long"
+
+
+def came_out_right(claim: Any, answer: Any) -> bool:
+    """True of a data race with a right result, which says nothing about its claim."""
+    return bool(answer == Answer.UNDECIDED and claim == MAY_BE_WRONG)
 
 
 def obstacle(pair: Mapping[Any, Any]) -> str:

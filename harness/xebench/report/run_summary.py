@@ -11,11 +11,11 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS, classes, guide_words, is_foreign, obstacle, too_short
+from xebench.report.answer_words import SIGNS, came_out_right, classes, guide_words, is_foreign, obstacle, too_short
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
-from xebench.vocabulary import MAY_BE_WRONG, RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
+from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
 
 #: How the twin of a variant in OpenCL C is named: its name, and this (docs/adding-a-pattern.md).
 _IN_OPENCL: Final = "_in_opencl"
@@ -251,7 +251,7 @@ def answers_in_words(pairs: Sequence[dict[Any, Any]]) -> str:
 def _of_claims(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
     for owner, words in _OWNERS.items():
         own = [pair for pair in pairs if claimant(pair) == owner]
-        answers = Counter(pair["answer"] for pair in own if not _is_race(pair))
+        answers = Counter(pair["answer"] for pair in own if not came_out_right(pair["claim"], pair["answer"]))
         if total := len(own):
             counts = ", ".join(
                 f"{SIGNS[answer]}{NBSP}{count} {_VERBS[answer][count > 1]}"
@@ -261,11 +261,6 @@ def _of_claims(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
             if races := total - answers.total():
                 counts += f", {races} data race{'' if races == 1 else 's'} came out right"
             yield f"of {words.format(total)} claim{'' if total == 1 else 's'} {counts}"
-
-
-def _is_race(pair: Mapping[Any, Any]) -> bool:
-    """True of a data race that came out right, which says nothing about its claim."""
-    return pair["answer"] == Answer.UNDECIDED and text(pair["claim"]) == MAY_BE_WRONG
 
 
 def _without_claim(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
@@ -287,7 +282,7 @@ def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
     """The claims without an answer, by their reasons, the most frequent first; "" if all have one."""
     parts = []
     for answer in (Answer.UNDECIDED, Answer.SKIPPED):
-        asked = [pair for pair in pairs if text(pair["claim"]) and not _is_race(pair)]
+        asked = [pair for pair in pairs if text(pair["claim"]) and not came_out_right(pair["claim"], pair["answer"])]
         reasons = Counter(_why(pair) for pair in asked if pair["answer"] == answer)
         if reasons:
             named = [f"{count} x {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
