@@ -12,7 +12,7 @@ from changed_run import changed
 from command_kit import Here
 from synthetic import Synthetic
 
-from xebench.cli.compare_commands import FOUND, status_of
+from xebench.cli.report_commands import FOUND, status_of
 from xebench.tables import load_run
 
 FILE = '''

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from xebench.cli.completion import SHELLS
+from xebench.cli.first_commands import SHELLS
 from xebench.cli.main import commands
 from xebench.patterns.registry import discover
 

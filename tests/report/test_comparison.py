@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from xebench.cli.compare_commands import FOUND, compare
+from xebench.cli.report_commands import FOUND, compare
 from xebench.report.comparison import FORMATS, RunComparison
 from xebench.tables import Run
 

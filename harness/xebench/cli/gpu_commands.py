@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from xebench.cli import completion
 from xebench.cli.options import (
     EUS,
     NAMES,
     OCLOC,
     PATHS,
+    complete_gpus,
+    complete_patterns,
     output_file,
     output_folder,
     path_option,
@@ -54,7 +55,7 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
         "--gpu",
         "gpus",
         callback=_gpus,
-        shell_complete=completion.gpus,
+        shell_complete=complete_gpus,
         help="pvc, dg2, tgllp, bmg, ..., or a file that describes one.",
         **more,
     )
@@ -248,7 +249,7 @@ def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
 @click.option(
     "--gpu",
     required=True,
-    shell_complete=completion.gpus,
+    shell_complete=complete_gpus,
     help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.",
 )
 @EUS
@@ -291,7 +292,7 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
 @click.command("occupancy")
 @click.option(
     "--gpu",
-    shell_complete=completion.gpus,
+    shell_complete=complete_gpus,
     help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]",
 )
 @click.option("--work-group", help="Work-items of a work-group: 256, 1K or 16x16.")
@@ -306,7 +307,7 @@ _NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_
     "--pattern",
     "names",
     multiple=True,
-    shell_complete=completion.patterns,
+    shell_complete=complete_patterns,
     help="A pattern's launches instead of numbers; may be repeated.",
 )
 @preset_option("default")

@@ -8,9 +8,17 @@ from typing import Any
 
 import click
 
-from xebench.cli import completion
 from xebench.cli.gpu_commands import collect_with_progress, gpus_option, plan_of_files
-from xebench.cli.options import DEVICE, OCLOC, PATTERN_FILES, output_folder, path_option, preset_option, table_forms
+from xebench.cli.options import (
+    DEVICE,
+    OCLOC,
+    PATTERN_FILES,
+    complete_probes,
+    output_folder,
+    path_option,
+    preset_option,
+    table_forms,
+)
 from xebench.cli.output import say, show, show_view
 from xebench.errors import XebenchError
 
@@ -41,7 +49,7 @@ def doctor(form: str) -> None:
 
 
 @click.command()
-@click.argument("probes", nargs=-1, shell_complete=completion.probes)
+@click.argument("probes", nargs=-1, shell_complete=complete_probes)
 @DEVICE
 @click.option("--refresh", is_flag=True, help="Measure again, and replace the kept results of this device and driver.")
 @click.option("--quick", is_flag=True, help="A quick measurement, which is not kept.")

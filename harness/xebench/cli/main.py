@@ -16,15 +16,15 @@ from xebench.errors import suggestion
 
 #: The module of each command, and the command's function in it.
 _PLACES = {
-    "ab": "compare_commands.ab",
+    "ab": "report_commands.ab",
     "build": "machine_commands.build",
-    "compare": "compare_commands.compare",
-    "completion": "completion.completion",
+    "compare": "report_commands.compare",
+    "completion": "first_commands.completion",
     "devices": "machine_commands.devices",
     "doctor": "machine_commands.doctor",
     "isa": "gpu_commands.isa",
     "kernels": "machine_commands.kernels",
-    "list": "list_command.list_patterns",
+    "list": "first_commands.list_patterns",
     "occupancy": "gpu_commands.occupancy",
     "pack": "machine_commands.pack",
     "pack-run": "report_commands.pack_run",

@@ -1,4 +1,4 @@
-"""The options that commands share. Imports click and nothing heavy."""
+"""The options that commands share, and what a shell offers for them. Imports click and nothing heavy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import math
 import os
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -14,10 +14,55 @@ from typing import Any, Final
 
 import click
 
-from xebench.cli import completion
 from xebench.errors import XebenchError
 
-NAMES: Final = click.argument("names", nargs=-1, shell_complete=completion.patterns)
+#: What a shell offers for an argument or an option; a word that was typed wrong is the command's to refuse.
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def complete_patterns(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names and chapters of the built-in patterns."""
+    from xebench.patterns.registry import remembered
+
+    infos = remembered()
+    names = dict.fromkeys((*(info.name for info in infos), *sorted({info.chapter for info in infos})))
+    return _beginning(incomplete, names)
+
+
+def complete_presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Presets of the built-in patterns."""
+    from xebench.patterns.registry import remembered
+
+    return _beginning(incomplete, dict.fromkeys(preset for info in remembered() for preset in info.presets))
+
+
+def complete_gpus(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Codes and products of the catalogue, also after a comma."""
+    from xebench.system.gpu_model.gpus import gpus
+
+    before, comma, last = incomplete.rpartition(",")
+    products = (alias for gpu in gpus() for product in gpu.products for alias in product.aliases)
+    known = [*(gpu.code for gpu in gpus()), *products]
+    return [f"{before}{comma}{name}" for name in _beginning(last, known)]
+
+
+def complete_probes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the roofs' probes."""
+    from xebench.measuring.roofline.catalogue import PROBES
+
+    return _beginning(incomplete, [probe.name for probe in PROBES])
+
+
+def complete_words(*known: str) -> Completer:
+    """These words."""
+    return lambda context, parameter, incomplete: _beginning(incomplete, known)
+
+
+def _beginning(incomplete: str, known: Iterable[str]) -> list[str]:
+    return [word for word in known if word.startswith(incomplete)]
+
+
+NAMES: Final = click.argument("names", nargs=-1, shell_complete=complete_patterns)
 PATHS: Final = click.option(
     "--path",
     "paths",
@@ -30,7 +75,7 @@ DEVICE: Final = click.option(
     "--device",
     default="auto",
     show_default=True,
-    shell_complete=completion.words("auto", "gpu", "cpu"),
+    shell_complete=complete_words("auto", "gpu", "cpu"),
     help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
 )
 EUS: Final = click.option(
@@ -69,7 +114,7 @@ def preset_option(default: str) -> Callable[[Any], Any]:
         "--preset",
         default=default,
         show_default=True,
-        shell_complete=completion.presets,
+        shell_complete=complete_presets,
         help="Problem sizes: smoke, default or guide.",
     )
 

@@ -1,6 +1,6 @@
 """The source of a variant beside that of its baseline, and what Intel's GPU compiler makes of a pattern's kernels.
 
-They are of the project's own patterns, made by ``python -m tools.pages.generated_code_data`` without a GPU.
+They are of the project's own patterns, made by ``python -m tools.pages.kept_data suite`` without a GPU.
 """
 
 from __future__ import annotations
