@@ -68,14 +68,14 @@ fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --k
 	$(BIN)/python -m pytest tests/dpex/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)
 
 docs: install  ## pages that are generated from the code
-	$(BIN)/python -m tools.pages.coverage > docs/coverage.md
-	$(BIN)/python -m tools.pages.columns > docs/data.md
+	$(BIN)/python -m tools.pages.declared coverage > docs/coverage.md
+	$(BIN)/python -m tools.pages.declared columns > docs/data.md
 	$(BIN)/python -m tools.pages.claims > docs/claims.md
 	$(BIN)/python -m tools.pages.generated_code
 	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
-	$(BIN)/python -m tools.pages.projection > docs/projection.md
-	$(BIN)/python -m tools.pages.readme README.md results/cpu-epyc-2-cores
-	$(BIN)/python -m tools.pages.noise
+	$(BIN)/python -m tools.pages.declared projection > docs/projection.md
+	$(BIN)/python -m tools.pages.measured readme README.md results/cpu-epyc-2-cores
+	$(BIN)/python -m tools.pages.measured noise
 	$(BIN)/python -m tools.pages.atlas results
 
 site: install  ## the documentation as a site in build/site, by mkdocs-material; nothing of it is fetched when it is read

@@ -19,7 +19,7 @@ exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-lin
 END
 chmod +x "$root/ocloc"
 
-"$python" -m tools.pages.generated_code_data --ocloc "$root/ocloc" --save "$suite"
+"$python" -m tools.pages.kept_data suite --ocloc "$root/ocloc" --save "$suite"
 "$python" -m tools.pages.generated_code
 "$python" -m tools.pages.claims >"$here/docs/claims.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

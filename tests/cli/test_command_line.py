@@ -66,9 +66,9 @@ def test_a_process_ends_likewise() -> None:
     assert done.stderr.startswith("xebench: no command 'nonsense': known are ab, build,")
 
 
-@pytest.mark.parametrize("program", ["pages.readme", "pages.stacks", "studies.intervals"])
+@pytest.mark.parametrize("program", ["pages.measured readme", "pages.measured stacks", "studies.intervals"])
 def test_programs_about_xebench_read_their_arguments(program: str) -> None:
-    command = [sys.executable, "-m", f"tools.{program}"]
+    command = [sys.executable, "-m", *f"tools.{program}".split()]
     done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"Usage: python -m tools.{program}")
     done = subprocess.run([*command, "no", "such", "files"], capture_output=True, text=True, check=False)

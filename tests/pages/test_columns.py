@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tools.pages.columns import ROWS, markdown
+from tools.pages import declared
 from xebench.tables import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -18,12 +18,12 @@ NOTEBOOK = DOCS / "examples" / "five-questions.ipynb"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert (DOCS / "data.md").read_text(encoding="utf-8") == markdown(), "run 'make docs'"
+    assert (DOCS / "data.md").read_text(encoding="utf-8") == declared.columns(), "run 'make docs'"
 
 
 def test_every_table_and_column_is_in_it() -> None:
-    assert {*ROWS} == {*TABLES}
-    page = markdown()
+    assert {*declared.ROWS} == {*TABLES}
+    page = declared.columns()
     for table, columns in TABLES.items():
         section = page.partition(f"\n## {table}\n")[2].partition("\n## ")[0]
         assert [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")] == [*columns]

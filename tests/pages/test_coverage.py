@@ -8,14 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from tools.pages.coverage import (
-    CANNOT_BE_SAID,
-    NOT_YET,
-    RECORDED,
-    kind,
-    markdown,
-    patterns_by_entry,
-)
+from tools.pages.declared import CANNOT_BE_SAID, NOT_YET, RECORDED, coverage, kind_of, patterns_by_entry
 from xebench.cli.main import commands
 from xebench.patterns.declaration import entries
 from xebench.patterns.registry import discover
@@ -28,7 +21,7 @@ PATTERNS = patterns_by_entry(INFOS)
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert (DOCS / "coverage.md").read_text() == markdown(INFOS), "run 'make docs'"
+    assert (DOCS / "coverage.md").read_text() == coverage(INFOS), "run 'make docs'"
 
 
 def test_every_entry_that_a_pattern_names_is_in_the_catalogue() -> None:
@@ -40,7 +33,7 @@ def test_every_entry_that_a_pattern_names_is_in_the_catalogue() -> None:
 
 
 def test_every_lesson_is_answered() -> None:
-    missing = [entry.id for entry in entries() if kind(entry, PATTERNS) == NOT_YET]
+    missing = [entry.id for entry in entries() if kind_of(entry, PATTERNS) == NOT_YET]
     assert not missing, f"write a pattern for {', '.join(missing)}, or say in catalogue.csv why there is none"
 
 
@@ -76,7 +69,7 @@ def test_a_pattern_that_names_a_lesson_covers_it_in_all_chapters() -> None:
     twin = msgspec.structs.replace(info, name="levels", catalogue=("memory_latency_levels",))
     names = ["latencies", "levels"]
     assert patterns_by_entry([info, twin]) == {"E81": names, "memory_latency_levels": names}
-    page = markdown([info, twin])
+    page = coverage([info, twin])
     assert page.count(" | pattern | `latencies`, `levels` |") == 2
     assert "| E01 | amdahl_bound | Getting Started / Amdahl's Law | not yet |  |" in page
 

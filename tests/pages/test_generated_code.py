@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tools.pages import generated_code
-from tools.pages.generated_code_data import KEPT, merged
+from tools.pages.kept_data import KEPT, merged
 from xebench.patterns.registry import discover
 from xebench.report.page import code
 

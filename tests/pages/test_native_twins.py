@@ -12,8 +12,8 @@ import pytest
 
 from tools.pages import native_twins
 from tools.pages.claims import data
+from tools.pages.kept_data import of_patterns, ratios
 from tools.pages.native_twins import Twin
-from tools.pages.native_twins_times import of_patterns, ratios
 from xebench.patterns.registry import discover
 
 INFO: Any = SimpleNamespace(
@@ -122,5 +122,5 @@ def test_every_twin_of_the_suite_was_compiled_and_every_cause_is_told() -> None:
     infos, notes = discover(), data("native_twins")
     twins = native_twins.twins(infos, json.loads(native_twins.COUNTS.read_text(encoding="utf-8")))
     declared = {info.name for info in infos for variant in info.variants if variant.against}
-    assert {twin.pattern for twin in twins} == declared, "renew them with python -m tools.pages.native_twins_data"
+    assert {twin.pattern for twin in twins} == declared, "renew them with python -m tools.pages.kept_data twins"
     assert {twin.key for twin in twins if twin.is_explained} == set(notes["causes"])

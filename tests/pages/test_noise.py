@@ -7,7 +7,7 @@ from pathlib import Path
 import stored
 from click.testing import CliRunner
 
-from tools.pages.noise import in_brief, main, not_reached
+from tools.pages.measured import in_brief, noise, not_reached
 from tools.studies.noise.study_folder import read_data
 
 ROOT = Path(__file__).parents[2]
@@ -21,11 +21,11 @@ def test_both_pages_are_those_of_the_stored_study(tmp_path: Path) -> None:
     for page, copy in zip(pages, copies, strict=True):
         copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
     done = CliRunner().invoke(
-        main, ["--readme", str(copies[0]), "--page", str(copies[1]), "--study", str(STUDY)], catch_exceptions=False
+        noise, ["--readme", str(copies[0]), "--page", str(copies[1]), "--study", str(STUDY)], catch_exceptions=False
     )
     assert done.exit_code == 0
     for page, copy in zip(pages, copies, strict=True):
-        assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "python -m tools.pages.noise"
+        assert copy.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "make docs renews it"
 
 
 @stored.needed

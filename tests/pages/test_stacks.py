@@ -11,7 +11,7 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from tools.pages import renewed
-from tools.pages.stacks import BEGIN, END, TIMES, found, times
+from tools.pages.measured import STACKS_BEGIN, STACKS_END, TIMES, found_on_stacks, times_on_stacks
 from xebench.errors import XebenchError
 from xebench.tables import Run
 
@@ -34,11 +34,11 @@ def run_of(stack: str, *, speedup: float = 2.0, digest: str = "same", **device: 
 
 
 def test_times_stand_side_by_side_without_a_ratio() -> None:
-    text = found(run_of("pinned"), run_of("current"))
+    text = found_on_stacks(run_of("pinned"), run_of("current"))
     assert "| dpctl | 0.17.0 | 0.22.1 |" in text
     assert "Measured on Test CPU. SPIR-V is equal in all 2 cases that launched kernels on both (1 modules)." in text
     assert "Both stacks answered 1 claims, and decided 1 of them, all alike." in text
-    text = times(run_of("pinned"), run_of("current"))
+    text = times_on_stacks(run_of("pinned"), run_of("current"))
     (plain,) = (line for line in text.splitlines() if "/plain/" in line)
     assert plain.count("20.0 us (") == 2
     (own,) = (line for line in text.splitlines() if "/own/" in line)
@@ -46,7 +46,7 @@ def test_times_stand_side_by_side_without_a_ratio() -> None:
 
 
 def test_other_kernels_and_other_answers_are_named() -> None:
-    text = found(run_of("pinned"), run_of("current", speedup=0.5, digest="other"))
+    text = found_on_stacks(run_of("pinned"), run_of("current", speedup=0.5, digest="other"))
     assert "SPIR-V differs in 2 of 2 cases: p/fused/" in text
     assert "1 of these have two answers:" in text and "| `p/fused` | holds | inverts | 1 |" in text
 
@@ -57,12 +57,12 @@ def test_other_kernels_and_other_answers_are_named() -> None:
 )
 def test_runs_that_are_not_of_two_stacks_of_one_device_are_refused(second: Run, words: str) -> None:
     with pytest.raises(XebenchError, match=words):
-        found(run_of("pinned"), second)
+        found_on_stacks(run_of("pinned"), second)
 
 
 def test_the_page_has_the_marks() -> None:
     page = (ROOT / "docs" / "stacks.md").read_text(encoding="utf-8")
-    assert f"{BEGIN}\n\nhere\n\n{END}" in renewed(page, BEGIN, END, "here")
+    assert f"{STACKS_BEGIN}\n\nhere\n\n{STACKS_END}" in renewed(page, STACKS_BEGIN, STACKS_END, "here")
     kept = (ROOT / TIMES).read_text(encoding="utf-8")
-    made = times(run_of("pinned"), run_of("current"))
+    made = times_on_stacks(run_of("pinned"), run_of("current"))
     assert kept.partition("\n|")[0] == made.partition("\n|")[0]

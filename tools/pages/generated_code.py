@@ -1,7 +1,7 @@
 """What Intel's GPU compilers make of the suite's kernels: a page of findings, and one with every kernel's figures.
 
 ``python -m tools.pages.generated_code`` writes docs/generated-code.md and results/studies/generated-code.md from
-``isa_suite.json``. ``python -m tools.pages.generated_code_data --save harness/xebench/isa/data/isa_suite.json`` fills
+``isa_suite.json``. ``python -m tools.pages.kept_data suite --save harness/xebench/isa/data/isa_suite.json`` fills
 that file, a compiler at a time.
 """
 

@@ -1,6 +1,6 @@
 """Kernels of Python beside their twins in OpenCL C, as a page: ``python -m tools.pages.native_twins``.
 
-Instructions are those of `results/studies/native-twins.json` (`tools.pages.native_twins_data`), those of the whole
+Instructions are those of `results/studies/native-twins.json` (`tools.pages.kept_data`), those of the whole
 suite of `native-twins-suite.json` beside it, and times of `native-twins-times.json`. People write
 `data/native_twins.toml`: which patterns have data of 64 bits, and why a kernel needs more instructions than its twin.
 The command names on standard error the sentences that are missing.
@@ -111,8 +111,8 @@ def markdown(
         found: of modules whose indices are in 32 bits.
         of_64_bits: of the others.
         notes: what people wrote.
-        suite: of `tools.pages.native_twins_suite`, by compiler.
-        times: of `tools.pages.native_twins_times`.
+        suite: of `tools.pages.kept_data`, by compiler.
+        times: of `tools.pages.kept_data`.
     """
     apart = notes["data_of_64_bits"]
     parts = [

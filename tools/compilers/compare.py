@@ -1,9 +1,14 @@
-"""Each kernel that the suite launches, by numba-dpex's module and by ours: ``tools/compilers/compare_bytes.py``.
+"""Numba-dpex's modules of the suite's kernels beside ours: ``python tools/compilers/compare.py``.
 
-On the current stack: numba-dpex's modules are those of the shipped pack, ours are compiled here. Both run on the same
-bytes of the same buffers, and every byte of every buffer that they are given is compared afterwards. Each pattern has a
-process of its own, since the driver of the CPU device may end it; after that the pattern goes on without the kernel
-that it happened in. The outcome is written to results/studies/compilers/bytes.json, which ``page.py`` reads.
+    tools/compilers/compare.py bytes [PATTERN...]          # on the current stack
+    .venv/bin/xebench pack --output ours.zip               # on the current stack
+    tools/compilers/compare.py instructions ours.zip       # on GPUs that need not be there
+
+numba-dpex's modules are those of the shipped pack. For ``bytes`` ours are compiled here: both run on the same bytes of
+the same buffers, and every byte of every buffer that they are given is compared afterwards. Each pattern has a process
+of its own, since the driver of the CPU device may end it; after that the pattern goes on without the kernel that it
+happened in. For ``instructions``, ``ocloc`` compiles both. The outcomes are bytes.json and instructions.json in
+results/studies/compilers, which ``page.py`` reads.
 """
 
 from __future__ import annotations
@@ -13,15 +18,22 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TextIO
 
+import msgspec
 import numpy as np
 
+from xebench.dpex.kernel_options import KernelOptions
+from xebench.isa.compilation import CompileCache, Compiled, Source, Target
+from xebench.isa.kernel_code import compile_all, read_code
+from xebench.isa.ocloc import find_compiler
+from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel
+
 ROOT: Final = Path(__file__).parents[2]
-DATA: Final = ROOT / "results/studies/compilers/bytes.json"
+BYTES: Final = ROOT / "results/studies/compilers/bytes.json"
 TIMEOUT_S: Final = 300
 #: Kernels of one pattern that may end its process before the rest is given up.
 MOST_CRASHES: Final = 5
@@ -29,9 +41,9 @@ MOST_CRASHES: Final = 5
 SIDES: Final = ("numba-dpex", "ours", "numba-dpex again")
 
 
-def main() -> None:
-    """Compare all patterns, or those whose names are given."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def compare_all_bytes() -> None:
+    """Compare the bytes that all patterns, or those whose names are given, leave in their buffers."""
+    parser = argparse.ArgumentParser(prog="compare.py bytes", description=compare_all_bytes.__doc__)
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--child", type=Path, metavar="FILE", help="compare in this process, and write lines there")
     parser.add_argument("--without", nargs="*", default=[], help="keys of kernels that are left out")
@@ -57,8 +69,8 @@ def main() -> None:
         if line["outcome"] != "equal":
             print(json.dumps(line))
     if not asked.patterns:
-        DATA.parent.mkdir(parents=True, exist_ok=True)
-        DATA.write_text(json.dumps({"versions": versions(), "kernels": lines}, indent=1) + "\n", encoding="utf-8")
+        BYTES.parent.mkdir(parents=True, exist_ok=True)
+        BYTES.write_text(json.dumps({"versions": versions(), "kernels": lines}, indent=1) + "\n", encoding="utf-8")
 
 
 def versions() -> dict[str, str]:
@@ -77,7 +89,7 @@ def in_children(pattern: str) -> dict[str, dict[str, Any]]:
     for _ in range(MOST_CRASHES):
         with TemporaryDirectory() as folder:
             lines = Path(folder, "lines")  # kernels print
-            command = [sys.executable, __file__, "--child", str(lines), pattern, "--without", *found]
+            command = [sys.executable, __file__, "bytes", "--child", str(lines), pattern, "--without", *found]
             try:
                 done = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False)
                 how = f"the process ended with status {done.returncode}" if done.returncode else ""
@@ -198,6 +210,83 @@ def difference(first: Any, second: Any, dtype: Any) -> dict[str, Any]:
         largest = np.abs(numbers[0]).max()
         said["largest difference over largest value"] = float(np.abs(numbers[0] - numbers[1]).max() / (largest or 1))
     return said
+
+
+INSTRUCTIONS: Final = ROOT / "results/studies/compilers/instructions.json"
+GPUS: Final = ("pvc", "dg2")
+#: Sub-groups of 8 are dg2's only, and no Intel GPU has 64.
+SUB_GROUPS: Final = (None, 16, 32)
+
+
+def compare_all_instructions() -> None:
+    """Count the instructions of the kernels of both packs."""
+    parser = argparse.ArgumentParser(prog="compare.py instructions", description=compare_all_instructions.__doc__)
+    parser.add_argument("ours", type=Path, help="the pack that our compiler made")
+    packs = {"numba-dpex": Pack.open(OWN_PACK), "ours": Pack.open(parser.parse_args().ours)}
+    compiler = find_compiler()
+    pairs = list(in_both_packs(packs["numba-dpex"], packs["ours"]))
+    sources = {
+        kernel: [Source(pack.module(one.spirv)) for pack, one in zip(packs.values(), pair, strict=True)]
+        for kernel, pair in ((pair[0], pair) for pair in pairs)
+    }
+    jobs = [(source, target_of(kernel, gpu)) for kernel, two in sources.items() for source in two for gpu in GPUS]
+    made = compile_all(compiler, jobs, CompileCache())
+    lines = []
+    for kernel, two in sources.items():
+        line: dict[str, Any] = {name: getattr(kernel, name) for name in ("kernel", "origin", "signature", "options")}
+        for gpu in GPUS:
+            target = target_of(kernel, gpu)
+            line[gpu] = {
+                side: counted(made[source.sha256, target], kernel.kernel)
+                for side, source in zip(packs, two, strict=True)
+            }
+        lines.append(line)
+    versions = {side: pack.index.versions for side, pack in packs.items()}
+    INSTRUCTIONS.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"ocloc": compiler.label, "versions": versions, "kernels": lines}, indent=1)
+    INSTRUCTIONS.write_text(text + "\n", encoding="utf-8")
+    print(f"{len(lines)} kernels in {INSTRUCTIONS}")
+
+
+def in_both_packs(first: Pack, second: Pack) -> Iterator[tuple[PackedKernel, PackedKernel]]:
+    """Kernels of Python that are in both packs, each with its options and types once."""
+    others = {kernel.key: kernel for kernel in second.index.kernels}
+    seen = set()
+    for kernel in first.index.kernels:
+        other = others.get(kernel.key)
+        of_python = kernel.source != kernel.key
+        size = json.loads(kernel.options).get("sub_group_size") if of_python else None
+        if of_python and other and size in SUB_GROUPS and (kernel.spirv, other.spirv) not in seen:
+            seen.add((kernel.spirv, other.spirv))
+            yield kernel, other
+
+
+def target_of(kernel: PackedKernel, gpu: str) -> Target:
+    """A GPU, with what the kernel's options say to its driver."""
+    flags, _ = msgspec.json.decode(kernel.options, type=KernelOptions).flags("opencl", "Intel", "gpu")
+    return Target(gpu, flags)
+
+
+def counted(compiled: Compiled, kernel: str) -> dict[str, Any]:
+    """What a kernel became, or why it did not."""
+    if compiled.status != "ok":
+        return {"status": compiled.status, "reason": compiled.reason}
+    code = read_code(compiled, kernel)
+    return {
+        "instructions": len(code.assembly.instructions),
+        "simd": code.simd_width,
+        "messages": sum(code.messages.values()),
+        "spilled": code.spilled_registers,
+        "registers": code.registers_used,
+    }
+
+
+def main() -> None:
+    """Run the command whose name comes first."""
+    commands = {"bytes": compare_all_bytes, "instructions": compare_all_instructions}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        raise SystemExit(f"compare.py needs one of {', '.join(commands)}\n\n{__doc__}")
+    commands[sys.argv.pop(1)]()
 
 
 if __name__ == "__main__":
