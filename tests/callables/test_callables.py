@@ -120,6 +120,31 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
     assert compared._repr_html_().startswith("<pre>")
 
 
+def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) -> None:
+    import dpnp
+
+    kept: dict[int, Any] = {}
+
+    def arrays(session: Any) -> Any:
+        return dpnp.full(1 << 16, 2, dtype=np.float32, sycl_queue=session.queue)
+
+    def sines(x: Any) -> Any:
+        for _ in range(20):
+            x = dpnp.sin(x)
+        return x
+
+    def from_memory(x: Any) -> Any:
+        if id(x) not in kept:
+            kept[id(x)] = sines(x)
+        return dpnp.abs(kept[id(x)])
+
+    functions = {"sines": sines, "from_memory": from_memory, "again": lambda x: dpnp.abs(sines(x))}
+    settings = {**BRIEF, "instances": 1}
+    pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
+    assert "on the same data: a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
+    assert pairs.loc["again", "speedup"] > 0
+
+
 def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:
     compared = xebench.compare({"a": lambda: None, "b": lambda: None}, metric="wall", queue=session, **BRIEF)
     assert "results were not compared" in repr(compared)
