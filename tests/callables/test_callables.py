@@ -141,7 +141,7 @@ def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) 
     functions = {"sines": sines, "from_memory": from_memory, "again": lambda x: dpnp.abs(sines(x))}
     settings = {**BRIEF, "instances": 1}
     pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
-    assert "on the same data: a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
+    assert "a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
     assert pairs.loc["again", "speedup"] > 0
 
 
