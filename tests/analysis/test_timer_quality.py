@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from xebench.tables.device_facts import linearity, timer_quantum
+from xebench.tables.analysis.statistics import linearity, timer_quantum
 
 
 def test_the_quantum_is_the_smallest_step_between_times_that_differ() -> None:

@@ -46,7 +46,12 @@ MIN_SAMPLES = 6
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
-@click.option("--precision", type=Positive(), help="Wanted half-width of the log speed-up's interval.  [default: 0.01]")
+@click.option(
+    "--precision",
+    type=Positive(),
+    help="Sample until the 95 % interval of each speed-up is at most this wide to either side, as a part of it.  "
+    "[default: 0.01]",
+)
 @click.option(
     "--budget",
     "budget_s",
@@ -79,8 +84,8 @@ MIN_SAMPLES = 6
 @click.option(
     "--state",
     type=click.Choice([*STATES_ASKED]),
-    help="hot: caches stay as the sample before left them. cold: they are flushed. Both share the budget.  "
-    "[default: hot, or cold where the guide flushes them]",
+    help="hot: caches stay as the sample before left them. cold: they are flushed before each sample. both: each in "
+    "turn, from one budget.  [default: hot, or cold where the guide flushes them]",
 )
 @click.option(
     "--timeout",

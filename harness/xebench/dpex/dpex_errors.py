@@ -1,10 +1,12 @@
 """What goes wrong with kernels: the errors, and what a compiler's message means and where.
 
-Each error names the kernel, the cause and, where there is one, the next step, on one line. That line is one out of a
-compiler's many, or one about a barrier that only some lanes reach: every work-item of a group must reach the same
-collective call, or the program has no meaning (a GPU hangs or mixes up lanes). Divergence cannot be decided in
-general. What can be found is a collective call under ``if lane == 0`` and the like: a condition that compares a
-work-item's place in its group with a constant.
+Each error names the kernel, the cause and, where there is one, the next step, on one line. The useful line is picked
+from a compiler's message.
+
+This module also finds barriers that only some lanes reach. Every work-item of a group must reach the same collective
+call, or the program has no meaning (a GPU hangs or mixes up lanes). Divergence cannot be decided in general. What can
+be found is a collective call under ``if lane == 0`` and the like: a condition that compares a work-item's place in its
+group with a constant.
 """
 
 from __future__ import annotations
@@ -291,7 +293,7 @@ def _first_use(code: Any, name: str) -> int | None:
 
 
 # Functions that tell a work-item's place: they differ between the lanes of a sub-group, or within a work-group only.
-_REACHED_BY = {
+_PLACE_OF = {
     "sub_group.local_id": "lane",
     "sub_group.group_id": "sub_group_number",
     "get_local_id": "place",
@@ -369,6 +371,7 @@ def _assigned_places(body: ast.FunctionDef) -> dict[str, str]:
             for target in targets:
                 for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
                     value = node.value if isinstance(node, ast.Assign) else None
+                    # a name that is assigned twice has no place that can be named here
                     places[name] = _place(value, {}) if name not in places and value is not None else ""
     return {name: place for name, place in places.items() if place}
 
@@ -380,7 +383,7 @@ def _place(value: ast.expr, places: dict[str, str]) -> str:
     if not isinstance(value, ast.Call):
         return ""
     names = ast.unparse(value.func).split(".")
-    return _REACHED_BY.get(".".join(names[-2:])) or _REACHED_BY.get(names[-1], "")
+    return _PLACE_OF.get(".".join(names[-2:])) or _PLACE_OF.get(names[-1], "")
 
 
 def _diverges(test: ast.expr, scope: str, places: dict[str, str]) -> bool:

@@ -82,14 +82,14 @@ def occupancies(
         gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
         compiler: an ocloc.
         cache: of compilations.
-        begins: as of `xebench.isa.kernel_code.compile_all`.
+        begins: called with the number of compilations, and the GPU of each that is begun, from several threads.
     """
     kernels = compile_launches(launches, targets([gpu]), compiler, cache, begins=begins)
     compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}
-    return [_of(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
+    return [_occupancy_of_launch(launch, compiled[launch.identity, launch.kernel], gpu) for launch in launches]
 
 
-def _of(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuParameters) -> KernelOccupancy:
+def _occupancy_of_launch(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuParameters) -> KernelOccupancy:
     if kernel.code is None:
         return KernelOccupancy(launch, None, f"{kernel.status}: {kernel.reason}")
     info = kernel.code.info

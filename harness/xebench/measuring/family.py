@@ -62,8 +62,8 @@ class Plan:
         last: no pass comes after this one.
         earlier: log speed-ups of earlier passes' instances, by state.
         priors: what others say of how much instances differ, by state.
-        essential: the variant without which the others are worth nothing: what it raises is raised, as is the loss of
-            the place, and what a user stops the program with. "": whatever happens costs one variant.
+        essential: the variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "":
+            a failure costs the one variant.
         no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
         words: for stages, in reasons.
         data_sets: that instances take in turn; None where nobody has told the data.

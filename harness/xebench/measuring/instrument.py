@@ -40,7 +40,8 @@ from xebench.system.children.worker import Sender
 from xebench.system.sycl_types import UsmArray
 from xebench.tables.analysis.intervals import Interval, speedup
 from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.tables.device_facts import MIXES, Linearity, Roof, linearity, timer_quantum
+from xebench.tables.analysis.statistics import Linearity, linearity, timer_quantum
+from xebench.tables.device_facts import MIXES, Roof
 from xebench.vocabulary import DeviceClass, Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.

@@ -115,8 +115,8 @@ class Pattern:
         atol: absolute tolerance of that check.
         own_sizes: why the sizes of preset ``guide`` are ours; empty where they are the guide's. Its figures are not
             judged at sizes of ours.
-        short_launches: why launches at the sizes of a GPU may be shorter than a hundred empty kernels, at one of which
-            fixed cost is 1 % of the time; empty where none is.
+        short_launches: why launches at the sizes of a GPU last less than 100 empty kernels (below that, launching costs
+            more than 1 % of the time); empty if none does.
         stand_in: where something else than the lesson's own is measured: the call that is missing in Python, what was
             tried, and what stands for it; empty where it is the lesson's. Its claims are counted apart.
 

@@ -96,8 +96,9 @@ def last_read(files: Sequence[Path]) -> tuple[PatternInfo, ...]:
 def is_as_declared(info: PatternInfo) -> bool:
     """True if a pattern file of the user's, and all that it imports, is unchanged since it declared a pattern.
 
-    It is judged by what reading that file alone left on disk, but for this package: it is loaded. No run reads one of
-    the project's files alone, so what is left of one may be older than the run.
+    It compares hashes with those that were stored when the file was last read alone. Files of xebench itself are left
+    out, as they are loaded. No run reads one of the project's files alone, so what is stored of one may be older than
+    the run.
     """
     declarations = _kept([Path(info.source)])
     if declarations is None:

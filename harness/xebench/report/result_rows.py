@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import prod
 from typing import Any, Final
@@ -122,6 +122,7 @@ class ResultRow:
         obstacle: why there is no answer, or no speed-up, in a few words.
         asides: what is to be said beside the answer, in a few words each: this, the guide's figure, what is claimed.
         reason: the whole sentence.
+        pair: its row of the table `pairs`; empty for a baseline.
     """
 
     chapter: str
@@ -151,6 +152,7 @@ class ResultRow:
     obstacle: str = ""
     asides: tuple[str, ...] = ()
     reason: str = ""
+    pair: Mapping[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -194,9 +196,10 @@ def _with_host(axes: str, pair: dict[Any, Any]) -> str:
 
 
 def _with_overlap(family: Sequence[ResultRow], summaries: Sequence[Row]) -> list[ResultRow]:
-    """The rows with how much of each variant's commands overlapped, where those of any did, or were meant to: who
-    takes several queues wants overlap, and is told of none as well. What a variant shares with the baseline is said of
-    that alone.
+    """The rows with how much of each variant's commands overlapped.
+
+    It is shown if any variant has overlap or uses several queues. A variant shows it only if it differs from the
+    baseline's.
     """
     shares = {summary["variant"]: summary["overlap"] for summary in summaries}
     notes = {summary["variant"]: text(summary["overlap_note"]) for summary in summaries}
@@ -293,6 +296,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         obstacle=obstacle(pair),
         asides=asides(pair),
         reason=sentence(pair),
+        pair=pair,
     )
 
 

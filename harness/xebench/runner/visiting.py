@@ -1,7 +1,7 @@
 """Visits to the families of a run, one after another, planned by what their instances say so far.
 
-The answers are those of the one judge (`xebench.tables.analysis.judge`). For the table `pairs` it knows more: the
-timer's quantum, drift, and the host's times.
+Answers come from the judge of the table `pairs` (`xebench.tables.analysis.judge`). The table also uses the timer's
+quantum, drift and the host's times, so its answers may differ from those of the progress lines.
 """
 
 from __future__ import annotations

@@ -104,9 +104,8 @@ def call(
     return result
 
 
+#: More than any size or id of a sub-group.
 MOST_SUB_GROUP_ITEMS = 1 << 16
-
-"""More than any size or id of a sub-group."""
 
 
 def built_in(builder: Any, name: str) -> Any:

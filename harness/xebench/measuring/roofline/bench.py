@@ -19,10 +19,10 @@ import numpy.typing as npt
 from xebench.dpex import DpexError
 from xebench.dpex import kernel_api as kapi
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
-from xebench.measuring.roofline import search as sizes
 from xebench.measuring.roofline.catalogue import Probe, find_probe, grouped
 from xebench.measuring.roofline.measure import ProbeResult
 from xebench.measuring.roofline.search import (
+    EFFORTS,
     FULL,
     QUICK,
     Effort,
@@ -31,7 +31,9 @@ from xebench.measuring.roofline.search import (
     NoForm,
     Undetermined,
     WrongResult,
+    array_bytes,
     grown,
+    largest_array_bytes,
     search,
 )
 from xebench.measuring.session.device_memory import DeviceMemory, cache_bytes
@@ -88,11 +90,11 @@ class Bench:
     @property
     def largest_array_bytes(self) -> int:
         """The size of the largest array that a probe may allocate."""
-        return sizes.largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
+        return largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
-        return sizes.array_bytes(self.cache_bytes, self.largest_array_bytes)
+        return array_bytes(self.cache_bytes, self.largest_array_bytes)
 
     def likely(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
         """Those forms whose work-group, their first number, the device allows, or the first few of these.
@@ -181,7 +183,7 @@ class Bench:
             forms: of the kernel.
             part: of the patience, for one of many similar probes.
         """
-        return search(forms, self.effort.part(part), failures=FAILURES)
+        return search(forms, self.effort.with_patience(part), failures=FAILURES)
 
     # ---- writing and comparing --------------------------------------------------------------------------------------
 
@@ -347,7 +349,7 @@ def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:
 def answered(arguments: list[str]) -> Any:
     """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``), in a child process."""
     device, effort, *names = arguments
-    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), sizes.EFFORTS[effort]), names))
+    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names))
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ class Effort:
     most_forms: int | None = None
     gain: float = 0.01
 
-    def part(self, part: float) -> Effort:
+    def with_patience(self, part: float) -> Effort:
         """The same with a part of the patience, for one of many similar probes."""
         return replace(self, patience_s=part * self.patience_s, most_s=part * self.most_s)
 

@@ -32,7 +32,7 @@ class Traffic(NamedTuple):
     route: str | None = None
 
 
-#: Of a event that is no copy and no fill.
+#: Traffic of an event that is neither a copy nor a fill.
 NO_TRAFFIC: Final = Traffic(None)
 
 #: All queues are of one clock.
@@ -161,7 +161,7 @@ class Recorder:
             clocks: of which device's clock a queue's times are, by its number, where that is not 0.
 
         Raises:
-            XebenchError: a event came after the last of them.
+            XebenchError: an event came after the last of them.
         """
         if len(self._pending) > [0, *self._ends][-1]:
             raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")

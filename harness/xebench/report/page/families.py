@@ -16,7 +16,7 @@ from xebench.patterns.registry import discover
 from xebench.report.answer_words import is_foreign
 from xebench.report.charts.samples import VariantSamples
 from xebench.report.charts.speedups import Estimate
-from xebench.report.result_rows import ResultRow, number, result_rows, sorted_pairs, text
+from xebench.report.result_rows import ResultRow, number, result_rows, text
 from xebench.report.trace_events import Event, variants
 from xebench.tables import Run, schema
 from xebench.tables.analysis import points
@@ -133,7 +133,11 @@ class Pair:
     """A variant and what it is compared with: the report's line, and the row of the table `pairs`."""
 
     line: ResultRow
-    row: Mapping[Any, Any]
+
+    @property
+    def row(self) -> Mapping[Any, Any]:
+        """Of the table `pairs`."""
+        return self.line.pair
 
     @property
     def estimate(self) -> Estimate | None:
@@ -190,18 +194,17 @@ def by_pattern(run: Run) -> dict[str, list[ReportFamily]]:
     for row in rows(run.summaries):
         summaries.setdefault((row["family_id"], text(row["state"])), []).append(row)
     found: dict[str, list[ReportFamily]] = {}
-    pairs = iter(sorted_pairs(run))
     family: list[Pair] = []
     for line in result_rows(run):
         if not line.answer:  # a baseline begins its family
             family = []
             head = line
             continue
-        row = next(pairs)
-        family.append(Pair(line, row))
+        family.append(Pair(line))
         if len(family) == 1:
-            own = summaries.get((row["family_id"], text(row["state"])), [])
+            first = line.pair
+            own = summaries.get((first["family_id"], text(first["state"])), [])
             own = sorted(own, key=lambda each, name=head.variant: each["variant"] != name)  # type: ignore[misc]
-            made = ReportFamily(head, family, own, text(row["state"]), points.point(row))
+            made = ReportFamily(head, family, own, text(first["state"]), points.point(first))
             found.setdefault(line.pattern, []).append(made)
     return found
