@@ -129,7 +129,7 @@ class OpenCL:
 
 
 def in_turn(sides: dict[str, list[Form]]) -> dict[str, float]:
-    """Of each side the fastest launch, and the median of its best form, in GB/s or GFLOP/s."""
+    """The fastest launch of each side, and the median of its best form, in GB/s or GFLOP/s."""
     times: dict[Form, list[float]] = {form: [] for forms in sides.values() for form in forms}
     for form in times:
         form.verify()

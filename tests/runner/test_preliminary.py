@@ -42,13 +42,13 @@ def test_every_variant_is_compared_with_the_baseline_and_with_what_its_claims_na
         *({"b": 2.0 + 0.01 * number, "c": 3.0, "c/b": 1.5} for number in range(3)),
         claims=(Claim("faster", against="b"), Claim("slower")),
     )
-    assert answers(known) == [("b", "no claim", "2.01x"), ("c", "holds", "1.5x over b"), ("c", "inverts", "3x")]
+    assert answers(known) == [("b", "no claim", "2.01x"), ("c", "holds", "1.50x over b"), ("c", "inverts", "3.00x")]
 
 
 def test_what_cannot_be_compared_says_why() -> None:
     claims = (Claim("faster"),)
     lost = progress({"b": 2.0}, claims=claims, c=CaseResult(Status.SKIPPED, "no local memory"))
-    assert answers(lost) == [("b", "no claim", "2x"), ("c", "skipped", "no local memory")]
+    assert answers(lost) == [("b", "no claim", "2.00x"), ("c", "skipped", "no local memory")]
     alone = progress(claims=claims, a=CaseResult(Status.WRONG, "x"))
     assert answers(alone)[1] == ("c", "undecided", "no result of a")
     assert answers(progress(claims=claims))[1] == ("c", "undecided", "no valid sample")

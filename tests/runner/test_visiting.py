@@ -106,7 +106,7 @@ def test_time_goes_to_the_claim_that_is_open_and_what_is_sure_is_told_at_once() 
     assert [name for name, _ in manager.asked][:2] == ["sure", "open"]
     later = [name for name, _ in manager.asked][2:]
     assert later and set(later) == {"open"}
-    assert told.over[0] == ("sure", [("b", "holds", "2x")])
+    assert told.over[0] == ("sure", [("b", "holds", "2.00x")])
     assert [name for name, _ in told.over] == ["sure", "open"], "each is told once, what stays open at the end"
     assert manager.now <= 25.0
     assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 0, 2)

@@ -74,7 +74,7 @@ def compare_all_bytes() -> None:
 
 
 def versions() -> dict[str, str]:
-    """Of what made the modules, and of the driver."""
+    """Versions of what made the modules, and of the driver."""
     from xebench.dpex.spirv_cache import compiler_versions
     from xebench.system.kernel_pack import OWN_PACK, Pack
     from xebench.system.runtime.packages import installed_version

@@ -22,7 +22,7 @@ PATTERNS: Final = (
     *("tiled_matmul", "slm_histogram", "reduction_sum", "atomics_dtype", "subgroup_shuffle_transpose"),
     *("split_private_array", "log_precision", "vector_add_groups", "explicit_simd_nbody"),
 )
-#: Of each kind of process; a kernel's time is the least of theirs, since whatever else runs only adds to it.
+#: So many of each kind; a kernel's time is the least of theirs, since whatever else runs only adds to it.
 PROCESSES: Final = 2
 
 

@@ -27,7 +27,7 @@ PAGE: Final = ROOT / "docs/compiler.md"
 DATA: Final = ROOT / "results/studies/compilers"
 CAUSES: Final = Path(__file__).with_name("causes.toml")
 GPUS: Final = ("pvc", "dg2")
-#: Of numba-dpex's instructions, above which a kernel needs a cause.
+#: A kernel with more than so many times numba-dpex's instructions needs a cause.
 MOST: Final = 1.05
 
 

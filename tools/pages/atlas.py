@@ -29,7 +29,7 @@ from xebench.vocabulary import ANSWERED, Answer, DeviceClass
 #: Answers that say something of the device, in the order in which a cell has them.
 _SHOWN: Final = (*ANSWERED, Answer.SKIPPED, Answer.NOT_ASKED)
 _COUNTED: Final = (*_SHOWN, OLDER, NOT_MEASURED)
-#: Of several answers at several points the first of these is the cell's.
+#: A cell has the first of these among its answers at several points.
 _FIRST: Final = (Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM, Answer.HOLDS, *_SHOWN)
 
 

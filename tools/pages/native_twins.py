@@ -52,7 +52,7 @@ class Twin:
 
     @property
     def key(self) -> str:
-        """Of its sentence."""
+        """Where its sentence is found."""
         return f"{self.pattern}/{self.kernel}"
 
     def ratio(self, column: tuple[str, str]) -> float | None:

@@ -112,7 +112,7 @@ class MadeUp:
     visits: int = 0
 
     def interval(self) -> Interval:
-        """Of the log speed-up; of one instance as wide as what differs within it: a fifth of the spread."""
+        """The interval of the log speed-up; for one instance it is as wide as a fifth of the spread within it."""
         if len(self.medians) == 1:
             half = self.spread / 5
             return Interval(self.medians[0], self.medians[0] - half, self.medians[0] + half, 10)

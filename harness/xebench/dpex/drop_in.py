@@ -78,7 +78,7 @@ def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Se
 
 
 _NAME: Final = "numba_dpex"
-#: Of the host's part of numba-dpex, which compiles whole programs and not kernels.
+#: Names of the host's part of numba-dpex, which compiles whole programs and not kernels.
 _NOT_OFFERED: Final = ("dpjit", "prange")
 #: What numba-dpex raises where this package raises an error of its own.
 ERRORS: Final = {

@@ -131,7 +131,7 @@ _RELEASE: Final = f"{_EXPERIMENTAL}24release_from_device_copyEPKvRKNS0_7contextE
 
 
 def kernel_handle(kernel: Any) -> ctypes.c_void_p:
-    """Of a ``dpctl.program.SyclKernel``. On OpenCL it is a reference that the caller releases.
+    """The native handle of a ``dpctl.program.SyclKernel``. On OpenCL it is a reference that the caller releases.
 
     Raises:
         OSError, AttributeError: this SYCL runtime has no such function; so for all of these.
@@ -140,12 +140,12 @@ def kernel_handle(kernel: Any) -> ctypes.c_void_p:
 
 
 def device_handle(device: Device) -> ctypes.c_void_p:
-    """Of a ``dpctl.SyclDevice``; on Level Zero, where nothing is to be released."""
+    """The native handle of a ``dpctl.SyclDevice``; on Level Zero, where nothing is to be released."""
     return ctypes.c_void_p(sycl_function(_DEVICE)(ctypes.c_void_p(device.addressof_ref())))
 
 
 def context_handle(context: Context) -> ctypes.c_void_p:
-    """Of a ``dpctl.SyclContext``. On OpenCL it is a reference that the caller releases."""
+    """The native handle of a ``dpctl.SyclContext``. On OpenCL it is a reference that the caller releases."""
     return ctypes.c_void_p(sycl_function(_CONTEXT)(ctypes.c_void_p(context.addressof_ref())))
 
 

@@ -21,7 +21,7 @@ START_TIMEOUT_S: Final = 300.0
 # What a worker has sent is in the pipe when it is gone.
 REST_TIMEOUT_S: Final = 1.0
 
-#: Of the cases that a worker was lost with, where it has not crashed.
+#: Statuses of the cases that a worker was lost with, where it has not crashed.
 _STATUSES: Final = {WorkerHung: Status.TIMEOUT, WorkerKilled: Status.INTERRUPTED}
 
 T = TypeVar("T")

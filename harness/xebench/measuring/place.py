@@ -182,7 +182,7 @@ class Checked(Message, frozen=True):
     known: Sequence[str] = ()
 
 
-#: Of a call that is still to be made.
+#: Stands for a call that is still to be made.
 NOT_YET = MeasuredSample(0, 0, [])
 
 

@@ -319,7 +319,7 @@ def prepare(device: str, parent: Parent) -> Callable[[MakeData], None]:
 
 
 def _made(request: MakeData) -> Any:
-    """Of each problem what it is made of, and what is expected, by how many ranks."""
+    """What each problem is made of, and the results that are expected, by the number of ranks."""
     pattern = find_pattern(request.source, request.pattern)
     made = []
     for seed in request.seeds:

@@ -30,7 +30,8 @@ BLOCK_BYTES: Final = 8 * WORDS
 LARGE_BYTES: Final = 1 << 22
 #: Most bytes that it fills at once: small beside the problem's own arrays.
 PART_BYTES: Final = 1 << 26
-#: Of 2**32 words numpy refuses fewer where a device makes whole numbers: what follows a refused one is made again.
+#: A device makes whole numbers where numpy refuses fewer than so many of 2**32 words. What follows a refused one is
+#: made again.
 RARE: Final = 1 << 10
 
 

@@ -91,7 +91,8 @@ def _pair(
         if one.case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             logs = moderate(logs, prior_of(state))
         judged = one.judge(ratio_of(logs), device, Circumstances(one.case["stopped_by"]))
-        shown = f"{math.exp(logs.estimate):.3g}x" if logs.n else Reason.NO_SAMPLE
+        speedup = math.exp(logs.estimate) if logs.n else math.nan
+        shown = f"{speedup:{'.2f' if speedup < 10 else '.3g'}}x" if logs.n else Reason.NO_SAMPLE
         over = "" if is_first else f"over {against}"
         words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
         yield PairSoFar(name, judged, words, pair_state(logs, one.claim, one.band, sampling.few_instances))

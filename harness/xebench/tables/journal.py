@@ -27,7 +27,7 @@ FOLDER: Final = "journal"
 
 _CRC: Final = b', "crc32": '
 
-#: Of a file that is read as a whole: no row is longer.
+#: Bytes that are read at once: no row is longer.
 _BLOCK_BYTES: Final = 1 << 24
 
 

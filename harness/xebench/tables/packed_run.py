@@ -194,7 +194,7 @@ def _members(kind: type) -> Iterable[Any]:
 
 _ENTRIES: Final = (files.MANIFEST, *(f"{table}.parquet" for table in schema.RUN_TABLES))
 
-#: Of a pack, and of a table of it in memory: the largest run that is kept has 5 MB, and 400 MB.
+#: Largest pack, and largest table of it in memory: the largest run that is kept has 5 MB, and 400 MB.
 MOST_BYTES: Final = 1 << 30
 
 MOST_TABLE_BYTES: Final = 4 << 30
@@ -208,7 +208,7 @@ _END_OF_64: Final = b"PK\x06\x07"
 
 _MOST_OF_LIST: Final = 4096
 
-#: Of every entry, the first that a zip can have: it must not say when it was packed.
+#: Date of every entry, the first that a zip can have: an entry must not say when it was packed.
 _WHEN: Final = (1980, 1, 1, 0, 0, 0)
 
 

@@ -77,7 +77,7 @@ class FolderLock:
             self._file = -1
 
 
-#: Of the disk when a run begins: the tables of the reference run take 18 MB.
+#: Least free room on the disk when a run begins: the tables of the reference run take 18 MB.
 LEAST_FREE_BYTES: Final = 20 << 20
 
 CSV_TABLES: Final = ("summaries", "pairs")

@@ -56,7 +56,7 @@ ALARMS_LABEL: Final = (
 FOUND_LABEL: Final = "found: share of pairs that are called in the right direction"
 COLORS: Final = {XEBENCH: "#0b57d0", XEBENCH_FINE: "#c2185b", PYTEST: "#b3541e", PYPERF: "#2e7d32", BEST_OF: "#7b1fa2"}
 _OWN: Final = (OURS, OURS_FINE)
-#: Of several statistics of one tool the one that is drawn.
+#: What is drawn: one statistic where a tool has several.
 _DRAWN: Final = tuple(knob for knob in KNOBS if (knob.tool, knob.name) not in {(PYTEST, "min"), (PYTEST, "mean")})
 
 
@@ -143,7 +143,7 @@ def _reach(share: Share) -> list[list[float]]:
 
 #: Excesses of the pairs that are no A/A pairs.
 DIFFERENCES: Final = tuple(excess for excess in EXCESSES if excess)
-#: Of their columns.
+#: Headings of the columns.
 HEADINGS: Final = tuple(f"{excess:.0%}" for excess in DIFFERENCES)
 
 

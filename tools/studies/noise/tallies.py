@@ -151,7 +151,7 @@ class Share:
 
     @classmethod
     def of(cls, hits: ArrayLike) -> Share:
-        """Of an array of truth values."""
+        """The tally of an array of truth values."""
         array = np.asarray(hits, bool)
         return cls(int(array.sum()), array.size)
 

@@ -251,7 +251,7 @@ def _shift(op: str, number: IntegerRange, by: IntegerRange, *, fits: bool) -> In
 
 
 def _division(op: str, number: IntegerRange, by: IntegerRange) -> IntegerRange:
-    """Of numbers that are not negative; others are not looked at."""
+    """The interval of a quotient or remainder of numbers that are not negative; ``ALL`` for others."""
     if number[0] < 0 or by[0] < 0:
         return ALL
     if op in ("sdiv", "udiv"):

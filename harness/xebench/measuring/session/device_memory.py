@@ -211,7 +211,7 @@ CACHES = 2
 LEAST_BYTES = 64 << 20
 #: The largest cache of the devices known (408 MiB, Data Center GPU Max): for one whose size nobody knows.
 LARGEST_CACHE_BYTES = 408 << 20
-#: Of the device's memory, the buffer takes no more than this part.
+#: The buffer takes at most this part of the device's memory: one in so many.
 PART_OF_MEMORY = 16
 
 GROUP = 256

@@ -20,7 +20,7 @@ from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero_library, relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
 
-#: Of Intel's GPU driver: whether it keeps builds on disk.
+#: Whether Intel's GPU driver keeps builds on disk.
 _CACHE: Final = "NEO_CACHE_PERSISTENT"
 
 
@@ -83,7 +83,7 @@ def _of_mpi(name: str, wanted: str, _queue: dpctl.SyclQueue) -> Found:
     return Found("this MPI does not read it" if found is None else f"MPI has {found}", found == int(wanted))
 
 
-#: Of Intel's MPI: whole numbers that it tells.
+#: Variables of Intel's MPI that are whole numbers, which it reports.
 _NUMBERS_OF_MPI: Final = (
     "I_MPI_OFFLOAD_BUFFER_NUM",
     "I_MPI_OFFLOAD_BUFFER_SIZE",

@@ -21,11 +21,11 @@ from xebench.tables import Run
 from xebench.tables.analysis import summaries
 from xebench.tables.analysis.points import Row, by_place, place, rows
 
-#: Of asv's files of results and of benchmarks, and of that of a machine.
+#: Versions of asv's files of results and benchmarks, and of its file of a machine.
 VERSION: Final = 2
 MACHINE_VERSION: Final = 1
 
-#: Of ``results``, in asv's order; it knows nothing of intervals of 95 %.
+#: Columns of ``results``, in asv's order; there is none for intervals of 95 %.
 COLUMNS: Final = ("result", "params", "version", "started_at", "duration", "stats_q_25", "stats_q_75", "samples")
 
 _SECONDS_OF_NS: Final = 1e-9

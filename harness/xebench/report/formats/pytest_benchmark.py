@@ -19,7 +19,7 @@ from xebench.tables.analysis import points, summaries
 from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.analysis.statistics import Floats
 
-#: Of pytest-benchmark, the first whose files have every field that is written here.
+#: The first version of pytest-benchmark whose files have every field that is written here.
 VERSION: Final = "4.0.0"
 
 #: Columns of a pair that say what a claim comes to.

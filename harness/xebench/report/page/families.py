@@ -136,7 +136,7 @@ class Pair:
 
     @property
     def row(self) -> Mapping[Any, Any]:
-        """Of the table `pairs`."""
+        """Its row of the table `pairs`."""
         return self.line.pair
 
     @property

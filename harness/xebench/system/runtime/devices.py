@@ -304,7 +304,7 @@ def _available(devices: Sequence[DeviceInfo]) -> str:
     return "no driver offers one: run xebench doctor"
 
 
-#: Of nearly every kernel of the guide that requires one.
+#: The sub-group size of nearly every kernel of the guide that requires one.
 GUIDE_SUB_GROUP_SIZE: Final = 16
 #: That of its example on occupancy, Xe-LP (G 516, 913).
 EXAMPLES_SUB_GROUP_SIZE: Final = 8

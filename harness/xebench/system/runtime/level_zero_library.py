@@ -14,7 +14,7 @@ _ALLOCATION_PROPERTIES: Final = 0x17
 _DEVICE_PROPERTIES, _QUEUE_GROUP_PROPERTIES, _CONTEXT_DESC, _MODULE_DESC, _KERNEL_DESC = 0x3, 0x6, 0xD, 0x1B, 0x1D
 #: ze_module_format_t
 _NATIVE: Final = 1
-#: Of a group of queues that take kernels.
+#: Flag of a group of queues that take kernels.
 _COMPUTE: Final = 1
 
 Handle = ctypes.c_void_p

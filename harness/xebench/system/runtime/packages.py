@@ -48,7 +48,7 @@ class Finding:
         return f"{line}: {self.next_step}" if self.next_step else line
 
 
-#: Of dpctl, where numba-dpex belongs: it is missing there if it cannot be found.
+#: The version of dpctl with which numba-dpex belongs: it is missing there if it cannot be found.
 _PINNED_DPCTL: Final = "0.17."
 
 
@@ -200,8 +200,8 @@ IMPORTED = {
 # release series of these. Another version of what is not listed is worth a warning.
 BINDING = {"numba-dpex": 2, "numba": 2, "llvmlite": 2, "dpctl": 2, "dpnp": 2, "numpy": 1, "intel-sycl-rt": 2}
 
-# Of the current stack, what is imported, from its first version that will do: dpctl 0.18 to 0.20 cannot be loaded with
-# the SYCL runtime that they ask for.
+# What is imported of the current stack, and the first version that will do: dpctl 0.18 to 0.20 cannot be loaded with
+# the SYCL runtime that they require.
 CURRENT = {"dpctl": "0.21", "dpnp": "0.19", "numpy": "1.26"}
 
 # numba that compiles kernels where numba-dpex does not: the first, and the first of which it was not seen.

@@ -161,7 +161,7 @@ def kept_builds() -> frozenset[str]:
     return frozenset(path.name for path in folder.glob("*_cache"))
 
 
-#: Of what MPI's tool interface writes: names, descriptions and values.
+#: Bytes for each text of MPI's tool interface: names, descriptions and values.
 _ROOM: Final = 1 << 14
 
 

@@ -31,7 +31,7 @@ FEWEST_PAIRS: Final = 10
 #: Most that the others may be worth, in degrees of freedom: a pair that differs from all others is still noticed.
 MOST_FREEDOM: Final = 10.0
 
-#: Of the one-sided 95 % bound of how differently pairs behave, in standard errors.
+#: The one-sided 95 % bound of how differently pairs behave, in standard errors.
 CERTAINTY: Final = 1.645
 
 #: Trigamma of what is as good as infinite.

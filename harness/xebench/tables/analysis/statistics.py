@@ -116,7 +116,7 @@ def variance_inflation(values: ArrayLike) -> float:
 #: Least part by which the level must change: a smaller change hardly matters.
 NOTABLE: Final = 0.02
 
-#: Of the test: a run has thousands of instances, and a change that is none costs samples of all that follow.
+#: Level of the test: a run has thousands of instances, and a false change costs samples of all that follow.
 SIGNIFICANCE: Final = 0.005
 
 #: Fewest values that can show a change at that level: fewer have no arrangement that is rare enough.
