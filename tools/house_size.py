@@ -1,6 +1,6 @@
 """How large the house is, by room: ``python -m tools.house_size [COMMIT]``; without a commit, the working tree.
 
-``--since COMMIT`` prints as Markdown which files of the working tree have more code than they had in that commit.
+``--since COMMIT`` prints as Markdown how much of each file's code was not there in that commit, and what it is for.
 
 Rooms and floors are those of the contract "rooms" in `pyproject.toml`. A code line is one that has code: no blank, no
 comment, no docstring, no import.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
@@ -28,8 +28,8 @@ _NO_CODE: Final = {
 }
 
 
-def code_lines(source: str) -> int:
-    """Lines of a module that have code."""
+def code(source: str) -> list[str]:
+    """The lines of a module that have code, without their indentation."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in _NO_CODE:
@@ -37,7 +37,13 @@ def code_lines(source: str) -> int:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.Import, ast.ImportFrom)) or (isinstance(node, ast.Expr) and _is_text(node.value)):
             lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(lines)
+    text = source.splitlines()
+    return [text[line - 1].strip() for line in sorted(lines)]
+
+
+def code_lines(source: str) -> int:
+    """How many lines of a module have code."""
+    return len(code(source))
 
 
 def _is_text(value: ast.expr) -> bool:
@@ -96,23 +102,26 @@ def main(commit: str) -> None:
 
 
 def grown(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """A Markdown table of the files with more code now, by room, each room with its sum.
+    """A Markdown table of the files by room: their code, how much of it is new, and what it is for.
 
     Args:
         then: modules by their paths, see `sources`.
         now: modules, later.
     """
-    yield "A file that was not there counts 0 then, also where it was moved, renamed, or merged of others: so the sums"
-    yield "say what these files gained, not what their room did.\n"
-    yield "| file | code lines then | now | what it is |\n|---|--:|--:|---|"
+    left = Counter(line for source in then.values() for line in code(source))
+    yield "A line is new if the house had none like it in any file, or fewer: files may be moved, renamed or merged.\n"
+    yield "| file | code lines | new | what it is |\n|---|--:|--:|---|"
     for room, files in sorted(by_room(now).items()):
-        counts = {path: (code_lines(then.get(path, "")), code_lines(source)) for path, source in sorted(files.items())}
-        more = {path: count for path, count in counts.items() if count[1] > count[0]}
-        for path, (before, after) in more.items():
-            yield f"| `{path}` | {before} | {after} | {_first_sentence(files[path])} |"
-        if more:
-            before, after = map(sum, zip(*more.values(), strict=True))
-            yield f"| **{room}** | **{before}** | **{after}** | {after - before} more in {len(more)} files |"
+        counts: dict[str, tuple[int, int]] = {}
+        for path, source in sorted(files.items()):
+            lines = Counter(code(source))
+            new = lines - left
+            left -= lines
+            counts[path] = lines.total(), new.total()
+            yield f"| `{path}` | {lines.total()} | {new.total()} | {_first_sentence(source)} |"
+        total, added = map(sum, zip(*counts.values(), strict=True))
+        yield f"| **{room}** | **{total}** | **{added}** | {len(files)} files |"
+    yield f"\n{left.total()} lines of then are gone."
 
 
 def _first_sentence(source: str) -> str:
