@@ -27,7 +27,8 @@ from xebench.errors import Unsupported
 from xebench.system.runtime.opencl_library import OpenCLError
 from xebench.system.sycl_types import Event
 
-_Key = tuple[str, KernelOptions, dpctl.SyclContext, Any, Any]
+#: The module, its options, the device and the kernel in it, which a driver's binary is of; and the context.
+_Key = tuple[str, KernelOptions, Any, Any, dpctl.SyclContext]
 
 #: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
 LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
@@ -138,7 +139,7 @@ class KernelStore:
         which = (compiled.name, compiled.signature)
         # a context may have several devices, each with code of its own
         queue = _of_undivided_device(queue)
-        key = (compiled.sha256, compiled.options, queue.sycl_context, queue.sycl_device, which)
+        key = (compiled.sha256, compiled.options, queue.sycl_device, which, queue.sycl_context)
         if key not in self._built:
             self._built[key] = load(*self._kept[key], queue) if key in self._kept else self._made(key, compiled, queue)
             self.build_ns += sum(self._built[key].stages.values())
@@ -147,7 +148,7 @@ class KernelStore:
 
     def _made(self, key: _Key, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         """A kernel that is built, or loaded where that is wanted and possible."""
-        in_any_context = *key[:2], *key[3:]
+        in_any_context = key[:-1]
         if self.loads and in_any_context in self._binaries:
             with suppress(Unsupported, KernelBuildError):
                 return load(*self._binaries[in_any_context], queue)
@@ -191,8 +192,8 @@ class KernelStore:
         self._launches = {key: launch for key, launch in self._launches.items() if id(launch.queue) not in dropped}
         self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
         contexts = {launch.queue.sycl_context for launch in self._launches.values()}
-        self._built = {key: built for key, built in self._built.items() if key[2] in contexts}
-        self._kept = {key: kept for key, kept in self._kept.items() if key[2] in contexts}
+        self._built = {key: built for key, built in self._built.items() if key[-1] in contexts}
+        self._kept = {key: kept for key, kept in self._kept.items() if key[-1] in contexts}
 
     def forget_builds(self, *, keep_binaries: bool = False) -> None:
         """Drop what drivers built, and what was prepared with it.

@@ -171,9 +171,7 @@ class Binding:
     def has_elements_of(self, result: Array) -> bool:
         """True if each element of a result is one of an array that the problem gives: copies alone can make it."""
         given = [array.reshape(-1) for array in self._given if array.dtype == result.dtype]
-        if not given:
-            return False
-        return self.is_given(result) or bool(np.isin(result, np.concatenate(given)).all())
+        return bool(given) and (self.is_given(result) or bool(np.isin(result, np.concatenate(given)).all()))
 
     @property
     def _given(self) -> list[Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,9 +18,6 @@ from xebench.measuring.samples import is_late
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.vocabulary import metric_named
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass
@@ -68,17 +65,19 @@ class FunctionPlace:
         self._setup = setup
         self._advice = advice
         self._recorded = session.records_direct_calls
-        self._calls: dict[str, _Function] = {}
-        self._good: list[str] = []  # whose first calls went well
-        # those of a function's checks live until another one's, so that none has the address of an earlier one
-        self._new_arguments: tuple[str, list[Any]] = "", []
+        self._forget()
+
+    def _forget(self) -> None:
         self._arguments: tuple[Any, ...] = ()
+        self._calls: dict[str, _Function] = {}  # of those whose first calls went well
+        # those of a function's checks live until another one's, so that none has the address of an earlier one
+        self._checked_with: tuple[str, list[Any]] = "", []
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
         self._session.records_direct_calls = metric_named(self._metric).on_device_clock
         self._session.take_compilations(), self._session.take_kernels()  # of what was done with it before
-        self._make_arguments()
+        self._arguments = self._new_arguments()
         self._watch(direct_calls.live_queues())
         return {}
 
@@ -89,15 +88,15 @@ class FunctionPlace:
         watched += [queue for queue in queues if queue not in watched]
         return len(watched) > before
 
-    def _make_arguments(self) -> None:
-        if self._setup is not None:
-            made = self._setup(self._session)
-            self._arguments = made if isinstance(made, tuple) else (made,)
-        self._watch(direct_calls.queues_of(*self._arguments))
+    def _new_arguments(self) -> tuple[Any, ...]:
+        made = () if self._setup is None else self._setup(self._session)
+        arguments = made if isinstance(made, tuple) else (made,)
+        self._watch(direct_calls.queues_of(*arguments))
+        return arguments
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Call it; its results are what it returns."""
-        self._calls[variant] = function = _Function(partial(self._functions[variant], *self._arguments))
+        function = _Function(partial(self._functions[variant], *self._arguments))
         session = self._session
         checks: list[Checked] = []
 
@@ -114,7 +113,7 @@ class FunctionPlace:
             raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
         compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
-        self._good.append(variant)
+        self._calls[variant] = function
         # what it keeps of its arguments is looked for at last, on new ones
         return Started(checks[-1].measured.host_ns, compiled, kernels, devices, checks[-1].results, reads=True)
 
@@ -150,25 +149,25 @@ class FunctionPlace:
         Raises:
             Unfinished: the device is never done when it returns.
         """
-        if not anew or self._setup is None or variant not in self._good:
-            return (yield from self._checked(self._calls[variant], contents))
-        kept, own = self._calls[variant], self._arguments
+        kept = self._calls[variant]
+        if not anew or self._setup is None:
+            return (yield from self._checked(kept, contents))
         try:
-            self._make_arguments()
+            arguments = self._new_arguments()
         except Exception:  # such as for want of memory beside those that it has
             return (yield from self._checked(kept, contents))
-        if self._new_arguments[0] != variant:
-            self._new_arguments = variant, []
-        self._new_arguments[1].append(self._arguments)
+        earlier = self._checked_with[1] if self._checked_with[0] == variant else []
+        self._checked_with = variant, [*earlier, arguments]
+        other = next((name for name in self._calls if name != variant), None)
         try:
-            for name in [name for name in self._good if name != variant][:1]:
-                self._calls[variant] = _Function(partial(self._functions[name], *self._arguments))
+            if other is not None:
+                self._calls[variant] = _Function(partial(self._functions[other], *arguments))
                 yield Call()
-            function = self._calls[variant] = _Function(partial(self._functions[variant], *self._arguments))
+            function = self._calls[variant] = _Function(partial(self._functions[variant], *arguments))
             checked = yield from self._checked(function, contents)
             yield (again := Call())
         finally:
-            self._calls[variant], self._arguments = kept, own
+            self._calls[variant] = kept
         return msgspec.structs.replace(checked, again=again.measured)
 
     def _checked(self, function: _Function, contents: Contents | None) -> Calls[Checked]:
@@ -197,21 +196,12 @@ class FunctionPlace:
 
     def renew(self, data_set: int = 0) -> None:
         """Free everything, then allocate and build again."""
-        self._free()
-        self._make_arguments()
+        self._forget()
+        self._session.release()
+        self._arguments = self._new_arguments()
 
     def end(self) -> None:
         """Free what was made; the session is as before."""
-        self._calls.clear()
-        self._good.clear()
-        self._new_arguments = "", []
-        self._arguments = ()
+        self._forget()
         self._session.watched.clear()
         self._session.records_direct_calls = self._recorded
-
-    def _free(self) -> None:
-        self._calls.clear()
-        self._good.clear()
-        self._new_arguments = "", []
-        self._arguments = ()
-        self._session.release()
