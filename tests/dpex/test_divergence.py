@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xebench.dpex.dpex_errors import find_divergent_call
+from xebench.dpex.compiler_messages import find_divergent_call
 
 kapi: Any = None
 sub_group: Any = None

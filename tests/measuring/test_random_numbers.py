@@ -61,7 +61,7 @@ def compare(numbers: Numbers, drawn: dict[str, Callable[[np.random.Generator], A
 @pytest.mark.device
 def test_a_device_makes_the_numbers_that_numpy_makes() -> None:
     import xebench
-    from xebench.measuring.random_numbers import DeviceNumbers
+    from xebench.measuring.device_numbers import DeviceNumbers
 
     class Counted(DeviceNumbers):
         def fill(self, *arguments: Any) -> int | None:

@@ -86,7 +86,7 @@ def has_compiler() -> bool:
 
 def _not_among(overloads: tuple[Signature, ...], kernel: Any, signature: Signature) -> Exception:
     from xebench.dpex.code_generation.compile import KernelTypingError
-    from xebench.dpex.dpex_errors import beginning
+    from xebench.dpex.compiler_messages import beginning
 
     reason = f"its decorator names {' and '.join(map(str, overloads))}, but it is launched with {signature}"
     return KernelTypingError(kernel.py_func.__name__, beginning(kernel.py_func), reason)

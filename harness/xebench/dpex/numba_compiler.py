@@ -39,7 +39,7 @@ from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTarget
 
 from xebench.dpex import llvm_text
 from xebench.dpex.code_generation.device_types import replacements
-from xebench.dpex.dpex_errors import compile_error, divergence_error, find_divergent_call
+from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts

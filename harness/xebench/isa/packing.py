@@ -34,10 +34,11 @@ from xebench.errors import Unsupported, XebenchError, describe_error
 from xebench.isa.compilation import Compiler, Source
 from xebench.isa.ocloc import NoCompiler, find_compiler, to_spirv
 from xebench.measuring.bound_problem import Binding, Bound
+from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.place import accepted_parameters, start
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.random_numbers import LARGE_BYTES, DeviceNumbers, Numbers
+from xebench.measuring.random_numbers import LARGE_BYTES, Numbers
 from xebench.measuring.results import Sums
 from xebench.measuring.roofline.bench import Bench, measure_probes
 from xebench.measuring.roofline.catalogue import PROBES

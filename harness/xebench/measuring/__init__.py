@@ -3,6 +3,7 @@
 __all__ = [
     "bound_problem",
     "correctness",
+    "device_numbers",
     "device_worker",
     "doctor",
     "family",

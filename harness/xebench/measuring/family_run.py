@@ -12,6 +12,7 @@ import psutil
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
+from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.instrument import make_flusher, measure_roofs
 from xebench.measuring.local import ProblemPlace
@@ -21,7 +22,6 @@ from xebench.measuring.place import VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import OwnCode, check_device, find_pattern
 from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, MadeBeside, ProblemStore, second_of, seed_of
-from xebench.measuring.random_numbers import DeviceNumbers
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream

@@ -37,7 +37,8 @@ from xebench.dpex.code_generation.device_types import (
 )
 from xebench.dpex.code_generation.items import atomic_fence, atomic_ref, group_barrier
 from xebench.dpex.code_generation.pipeline import DeviceFuncType, compile_function, prepare
-from xebench.dpex.dpex_errors import KernelCompileError, compile_error, divergence_error, find_divergent_call
+from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
+from xebench.dpex.dpex_errors import KernelCompileError
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.kernel_options import KernelOptions, SourceFunction, options_of
 from xebench.dpex.narrow.module import narrow_module, settled_module

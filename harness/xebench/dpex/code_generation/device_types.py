@@ -26,7 +26,8 @@ from numba.cpython.numbers import int_floordiv_impl, int_rem_impl
 from numba.cpython.rangeobj import range_impl_map
 from numba.np import numpy_support
 
-from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature, beginning
+from xebench.dpex.compiler_messages import beginning
+from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignature
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
 
