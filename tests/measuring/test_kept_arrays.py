@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xebench.measuring.kept_memory import KeptArrays, arrays_in
+from xebench.measuring.between_samples import KeptArrays, arrays_in
 
 
 def holding(*held: Any) -> Any:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from xebench.dpex import direct_calls
+from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
 from xebench.measuring.correctness import does_no_more
-from xebench.measuring.kept_memory import KeptArrays, KeptMemory, has_bits
-from xebench.measuring.own_threads import OwnThreads
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums

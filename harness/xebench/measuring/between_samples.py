@@ -1,25 +1,32 @@
-"""What a variant holds between its samples, on the host and on the device: set back before it is checked.
+"""What a variant has between its samples: memory, which is set back before a check, and threads, which must wait.
 
-They are looked for in what the function closes over, and in containers and objects there. What its preparation wrote is
-put back, and the rest is spoilt. A variant that copies results of an earlier sample, or finds there that it has
-computed them, has nothing to copy or find.
+`KeptArrays` finds the host's arrays in what the function closes over, and in containers and objects there;
+`KeptMemory` has the device's. What the variant's preparation wrote is put back, and the rest is spoilt. A variant that
+copies results of an earlier sample, or finds there that it has computed them, has nothing to copy or find.
 
 Results themselves are looked for also in what the function reaches by names of its module, after a checked call: spoilt
 there, they must come again. Nothing else is written there, as other variants may use it.
+
+The threads that a variant starts must not work on when a call is over, since nobody times that (`OwnThreads`).
 """
 
 from __future__ import annotations
 
+import threading
+import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import dpctl.memory
 import numpy as np
 
+from xebench.errors import XebenchError
 from xebench.measuring.session.device_memory import memory_of, spoil
 from xebench.patterns.pattern_file import PACKAGES
 from xebench.system.sycl_types import Array
@@ -252,3 +259,60 @@ def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.r
     for allocation in allocations:
         if (memory := memory_of(allocation)) is not None:
             yield allocation, memory
+
+
+#: How long threads are looked at, and the processor time that a waiting one does not use meanwhile.
+_LOOK_S: Final = 0.01
+_AT_WORK_NS: Final = 100_000
+
+
+class OwnThreads:
+    """The threads that Python started in calls of a family's variants; those before are nobody's."""
+
+    def __init__(self) -> None:
+        self._owners: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
+        self._note("")
+
+    def note(self, variant: str) -> None:
+        """Take those as a variant's that are new, when a call of it is over."""
+        if threading.active_count() > 1:
+            self._note(variant)
+
+    def _note(self, variant: str) -> None:
+        for thread in threading.enumerate():
+            if not _is_anothers(thread):
+                self._owners.setdefault(thread, variant)
+
+    def used_ns(self, variant: str) -> dict[threading.Thread, int]:
+        """The processor time that each thread of a variant has used when a call of it is over."""
+        self.note(variant)
+        return {thread: _used_ns(thread) for thread, owner in self._owners.items() if owner == variant}
+
+    @staticmethod
+    def see_them_wait(used_ns: Mapping[threading.Thread, int]) -> None:
+        """Look whether threads have waited since then.
+
+        Raises:
+            XebenchError: one of them works.
+        """
+        if used_ns:
+            time.sleep(_LOOK_S)
+        for thread, before_ns in used_ns.items():
+            if _used_ns(thread) - before_ns > _AT_WORK_NS:
+                raise XebenchError(
+                    f"its thread {thread.name} works on when the call is over: have the sample wait for its threads"
+                )
+
+
+def _is_anothers(thread: threading.Thread) -> bool:
+    """True for one of this package, and for a driver's, which has called something of Python's."""
+    target = getattr(thread, "_target", None)  # it is gone when the thread is over
+    own = str(getattr(target, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
+    return own or isinstance(thread, threading._DummyThread)
+
+
+def _used_ns(thread: threading.Thread) -> int:
+    """Processor time that a thread has used; 0 when it has ended."""
+    with suppress(OSError):
+        return int(Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().partition(" ")[0])
+    return 0
