@@ -24,7 +24,6 @@ from typing import Any, Final
 from xebench.errors import Unsupported, XebenchError, describe_error, first_line
 from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
 from xebench.measuring.messages import Done, Failed, Ready
-from xebench.measuring.mpi_launcher import find_launcher
 from xebench.measuring.place import Place
 from xebench.measuring.remote import (
     Answers,
@@ -40,6 +39,7 @@ from xebench.measuring.remote import (
     error_of,
     words_of,
 )
+from xebench.measuring.serve import LAUNCH, RANK, find_launcher
 from xebench.patterns.pattern import Variant
 from xebench.system.children import Program, process
 from xebench.system.children.process import how_it_ended
@@ -118,9 +118,9 @@ class RankProcesses:
             listener.bind(path)
             listener.listen(count)
             variables = json.dumps(dict(environment))
-            rank = process.python_module(Program.SERVE_RANK, path, device, variables)
+            rank = process.python_module(Program.SERVE, RANK, path, device, variables)
             self._launcher = process.start(
-                process.python_module(Program.MPI_LAUNCHER, device, variables, str(count), *rank),
+                process.python_module(Program.SERVE, LAUNCH, device, variables, str(count), *rank),
                 output=self._printed,
                 errors=self._printed,
             )

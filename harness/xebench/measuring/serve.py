@@ -1,27 +1,56 @@
-"""The worker process: it answers requests until its input ends.
+"""The processes that measure: a worker, a rank of MPI, and the launcher of ranks.
 
-Run by `xebench.measuring.device_worker.start_worker`. What can be asked is another module's, which is imported when the
-SYCL runtime is loaded: its ``Request`` is the union of the messages, its ``prepare`` takes the device and the parent,
-and gives the function that answers one of them.
+``python begin.py xebench.measuring.serve`` has these arguments:
+
+- ``READ WRITE PAGE LIMIT HANDLER DEVICE VARIABLES``: a worker, which answers requests until its input ends. The first
+  four are `xebench.system.children.worker.Parent`'s; `xebench.measuring.device_worker.start_worker` gives the others.
+  What can be asked is the handler's, a module that is imported when the SYCL runtime is loaded: its ``Request`` is the
+  union of the messages, its ``prepare`` takes the device and the parent, and gives the function that answers one.
+- ``rank SOCKET DEVICE VARIABLES``: a worker that MPI's launcher has started, and that answers over a socket.
+- ``launch DEVICE VARIABLES COUNT COMMAND...``: sets the variables that MPIs read, and then is
+  ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
 """
 
 from __future__ import annotations
 
 import faulthandler
 import importlib
+import importlib.util
 import json
+import os
+import shutil
 import signal
+import socket
+import sys
 import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NoReturn
 
-from xebench.errors import XebenchError, describe_error
+from xebench.errors import Unsupported, XebenchError, describe_error
 from xebench.measuring.machine_monitor import note_stops
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.system import runtime
+from xebench.system.children import Program
 from xebench.system.children.process import STOPPING, be_the_first_to_go, run_as_child
-from xebench.system.children.worker import Parent
+from xebench.system.children.worker import ActivityPage, Parent
+
+#: First arguments of ranks, and of their launcher.
+RANK: Final = "rank"
+LAUNCH: Final = "launch"
 
 
 def main(arguments: list[str]) -> int:
+    """Be the process that the arguments name."""
+    match arguments:
+        case [first, *rest] if first == RANK:
+            return _serve_as_rank(*rest)
+        case [first, *rest] if first == LAUNCH:
+            become_launcher(*rest)
+    return _serve(arguments)
+
+
+def _serve(arguments: list[str]) -> int:
     """Serve; an error that is not a pattern's own is sent as `Failed`."""
     be_the_first_to_go()
     # a crash in native code leaves the line of the pattern in the output
@@ -32,7 +61,7 @@ def main(arguments: list[str]) -> int:
     note_stops()
     parent = Parent(arguments)
     try:
-        _serve(parent)
+        _answer(parent)
     except BrokenPipeError:
         return 1
     except XebenchError as error:
@@ -45,7 +74,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _serve(parent: Parent) -> None:
+def _answer(parent: Parent) -> None:
     module, device, environment = parent.arguments
     runtime.set_variables(json.loads(environment))
     runtime.load()
@@ -56,6 +85,58 @@ def _serve(parent: Parent) -> None:
     while (request := requests.receive()) is not None:
         answer(request)
         parent.answers.send(Done())
+
+
+def _serve_as_rank(path: str, device: str, environment: str) -> int:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    reading = connection.detach()
+    descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
+    no_memory_limit = "0"  # the launcher's, as the worker itself has one
+    status = _serve([*map(str, descriptors), no_memory_limit, Program.SERVE_PLACE_OF_RANK, device, environment])
+    if not status and (mpi := sys.modules.get("mpi4py.MPI")):
+        mpi.Finalize()
+    return status
+
+
+_NAME: Final = "mpiexec"
+_HOW: Final = "pip install mpi4py mpich"
+
+#: As root (in a container), with more ranks than cores, and without pinning to cores; each MPI reads its own.
+_VARIABLES: Final[Mapping[str, str]] = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "I_MPI_PIN": "0",
+    "I_MPI_OFFLOAD_PIN": "0",  # else a rank of Intel's sees one stack alone, and no pattern can give it another
+}
+#: Has Intel's take pointers to memory of a GPU (G 19054); it crashes where there is none.
+_OFFLOAD: Final = "I_MPI_OFFLOAD"
+
+
+def find_launcher() -> Path:
+    """Where it is: beside this Python's programs, else on the path.
+
+    Raises:
+        Unsupported: there is no MPI, or Python cannot talk to it.
+    """
+    if importlib.util.find_spec("mpi4py") is None:
+        raise Unsupported(f"needs MPI: {_HOW} (there is no mpi4py)")
+    beside = Path(sys.executable).with_name(_NAME)
+    found = str(beside) if beside.exists() else shutil.which(_NAME)
+    if found is None:
+        raise Unsupported(f"needs MPI: {_HOW} (there is no {_NAME})")
+    return Path(found)
+
+
+def become_launcher(device: str, of_variant: str, *ranks: str) -> NoReturn:
+    """Become the launcher, which reads variables of the variant itself, such as the lists of Intel's."""
+    runtime.set_variables({**_VARIABLES, _OFFLOAD: str(int(device.startswith("level_zero"))), **json.loads(of_variant)})
+    launcher = str(find_launcher())
+    os.execv(launcher, [launcher, "-n", *ranks])
 
 
 if __name__ == "__main__":

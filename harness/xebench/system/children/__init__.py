@@ -20,10 +20,10 @@ class Program(StrEnum):
     DEVICE_PROBE = "xebench.runner.cluster.agent"
     READ_PATTERNS = "xebench.patterns.pattern_file"
     PROBE_ROOFS = "xebench.measuring.roofline.bench"
+    TRACE_OPENMP = "xebench.dpex.openmp"
 
-    #: Serve requests (`xebench.system.children.worker`), the first with the handler that it is told.
+    #: Serves requests (`xebench.system.children.worker`) with one of the handlers below, or launches MPI's ranks.
     SERVE = "xebench.measuring.serve"
-    SERVE_RANK = "xebench.measuring.serve_rank"
 
     #: Handlers of `SERVE`.
     MEASURE_FAMILIES = "xebench.measuring.family_run"
@@ -31,6 +31,3 @@ class Program(StrEnum):
     MAKE_PROBLEMS = "xebench.measuring.problem_store"
     SERVE_PLACE_OF_RANK = "xebench.measuring.rank"
     COLLECT_KERNELS = "xebench.isa.collect_worker"
-
-    #: Becomes another program.
-    MPI_LAUNCHER = "xebench.measuring.mpi_launcher"
