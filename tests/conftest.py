@@ -1,6 +1,7 @@
 """Shared set-up: tests marked ``device`` find the SYCL runtime loaded; those of the compiler are skipped without it."""
 
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,10 @@ from command_kit import Done, Here, run_here
 from hypothesis import settings
 
 from xebench.system.runtime.packages import is_current
+
+# pytest rewrites the asserts of every module, which takes each worker five seconds: it may keep them where the shell
+# forbids bytecode. Child processes obey the shell.
+sys.dont_write_bytecode = False
 
 # what property tests check does not depend on the machine's speed
 settings.register_profile("no deadline", deadline=None)

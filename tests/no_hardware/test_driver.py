@@ -15,7 +15,7 @@ from pretended_gpus import Driver, Tried, installed_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
 
-pytestmark = needs("GPU driver")
+pytestmark = [needs("GPU driver"), pytest.mark.slow]  # the whole suite is built, for two GPUs
 
 GPUS = ("dg2", "tgllp")
 # dpnp and oneMKL bring code for the devices that they were built for, and this driver is not among them.
