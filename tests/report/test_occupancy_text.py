@@ -4,14 +4,15 @@ import json
 
 from occupancy_kit import occupancy
 
-from xebench.report import occupancy_text, units
+from xebench.report import units
+from xebench.report.gpu_views import OCCUPANCY
 from xebench.system.gpu_model.gpus import find_gpu
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
 
 
 def test_a_launch_in_words():
-    assert occupancy_text.as_text(occupancy(TGL, 384, 8, global_size=384 * 1000)).splitlines() == [
+    assert OCCUPANCY.as_text(occupancy(TGL, 384, 8, global_size=384 * 1000)).splitlines() == [
         "Iris Xe (Tiger Lake, 96 EUs) (tgllp): 6 Xe-cores of 112 contexts",
         "work-group 384, sub-group 8: 48 threads, 42.9 % of an Xe-core",
         "Xe-core: 2 work-groups, occupancy 85.7 %",
@@ -23,13 +24,13 @@ def test_a_launch_in_words():
 
 
 def test_a_full_launch_in_words():
-    lines = occupancy_text.as_text(occupancy(PVC, 256, 16)).splitlines()
+    lines = OCCUPANCY.as_text(occupancy(PVC, 256, 16)).splitlines()
     assert lines[3] == "device: occupancy 100 %"
     assert lines[-1] == "no single change of work-group size, sub-group size or SLM makes it fuller"
 
 
 def test_whole_waves_have_no_tail():
-    lines = occupancy_text.as_text(occupancy(PVC, 256, 16, global_size=1 << 20)).splitlines()
+    lines = OCCUPANCY.as_text(occupancy(PVC, 256, 16, global_size=1 << 20)).splitlines()
     assert lines[3] == "device: occupancy 100 % at its peak, 100 % over 8.00 waves"
 
 
@@ -37,11 +38,11 @@ def test_of_a_launch_that_fills_no_wave_it_is_an_upper_bound():
     small = occupancy(PVC, 256, 16, global_size=1 << 15)
     assert small.is_upper_bound
     line = "device: occupancy 25.0 % at most: 0.25 of a wave, in which work-groups need not begin together"
-    assert occupancy_text.as_text(small).splitlines()[3] == line
+    assert OCCUPANCY.as_text(small).splitlines()[3] == line
     assert units.occupancy(0.25, True) == "<= 25.0 %" and units.occupancy(1.0, False) == "100 %"
     assert not occupancy(PVC, 256, 16, global_size=1 << 17).is_upper_bound
 
 
 def test_json_is_the_model_s_own():
     full = occupancy(PVC, 256, 16)
-    assert json.loads(occupancy_text.as_json(full)) == full.to_json()
+    assert json.loads(OCCUPANCY.as_json(full)) == full.to_json()

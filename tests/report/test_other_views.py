@@ -7,7 +7,6 @@ from typing import Any
 
 from xebench.measuring.doctor import Report
 from xebench.patterns.registry import discover
-from xebench.report import doctor_text as doctor_view
 from xebench.report import machine_views, patterns_text
 from xebench.system.runtime.packages import Finding
 
@@ -22,9 +21,9 @@ def test_the_table_of_devices(gpu_row: dict[str, Any]) -> None:
 
 def test_findings_show_their_next_step() -> None:
     report = Report((Finding("packages", "error", "dpctl", "0.22.1, wanted 0.17.0", "make install"),), (), ())
-    text = doctor_view.as_text(report)
+    text = machine_views.FINDINGS.as_text(report)
     assert "ERROR   dpctl: 0.22.1, wanted 0.17.0" in text and "-> make install" in text and "no usable device" in text
-    assert json.loads(doctor_view.as_json(report))["usable"] is False
+    assert json.loads(machine_views.FINDINGS.as_json(report))["usable"] is False
 
 
 def test_the_list_of_patterns_wraps_and_counts() -> None:

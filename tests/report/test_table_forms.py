@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from xebench.cli.main import commands
 from xebench.report import (
     View,
-    doctor_text,
     gpu_views,
     isa_text,
     machine_views,
@@ -24,7 +23,6 @@ from xebench.report import (
 )
 
 VIEWS: dict[str, ModuleType | View] = {
-    "doctor": doctor_text,
     "isa": isa_text,
     "patterns": patterns_text,
     **{name: view for name, view in (vars(gpu_views) | vars(machine_views)).items() if isinstance(view, View)},

@@ -359,12 +359,12 @@ def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.report import occupancy_text
+    from xebench.report import gpu_views
     from xebench.system.gpu_model.occupancy import occupancy_of, parse_launch
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
     launch = parse_launch(given["work_group"], given["sub_group"], **shape)
-    show_view(occupancy_text, form, occupancy_of(launch, gpu))
+    show_view(gpu_views.OCCUPANCY, form, occupancy_of(launch, gpu))
 
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:

@@ -41,10 +41,10 @@ def devices(form: str) -> None:
 def doctor(form: str) -> None:
     """Show what runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
     from xebench.measuring.doctor import examine
-    from xebench.report import doctor_text
+    from xebench.report import machine_views
 
     report = examine()
-    show_view(doctor_text, form, report)
+    show_view(machine_views.FINDINGS, form, report)
     sys.exit(0 if report.usable else 3)
 
 

@@ -1,4 +1,4 @@
-"""Tables on GPUs that need not be there, for the terminal and as JSON: occupancies, and least times."""
+"""What commands on GPUs that need not be there show: occupancies and least times, for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,54 @@ from rich.text import Text
 
 from xebench.report import View, units
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.report.occupancy_text import step_text
-from xebench.system.gpu_model.occupancy import HeatCell, nearest_better
+from xebench.system.gpu_model.occupancy import HeatCell, Occupancy, difference, explain, nearest_better
 from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel
     from xebench.isa.roof_projection import KernelOccupancy, Projection
     from xebench.system.gpu_model.gpus import GpuParameters
+
+
+def _occupancy_json(occupancy: Occupancy) -> str:
+    """One object."""
+    return json.dumps(occupancy.to_json())
+
+
+def _occupancy_text(occupancy: Occupancy) -> str:
+    """Occupancies, what limits them, the nearest better launch and the best one near, a line each."""
+    gpu, launch = occupancy.gpu, occupancy.launch
+    lines = [
+        f"{gpu.product.name} ({gpu.code}): {gpu.xe_cores} Xe-cores of {gpu.threads_per_xe_core} contexts",
+        f"work-group {launch.work_group_size}, sub-group {launch.sub_group_size}: "
+        f"{occupancy.threads_per_work_group} threads, {units.percent(occupancy.work_group_utilisation)} of an Xe-core",
+        f"Xe-core: {occupancy.work_groups_per_xe_core} work-groups, "
+        f"occupancy {units.percent(occupancy.xe_core_occupancy)}",
+        f"device: occupancy {units.percent(occupancy.device_occupancy)}{_waves(occupancy)}",
+        f"limited by {explain(occupancy)}",
+    ]
+    nearest, best = nearest_better(occupancy), nearest_better(occupancy, best=True)
+    if nearest is None:
+        lines.append("no single change of work-group size, sub-group size or SLM makes it fuller")
+    else:
+        lines.append(f"nearest better: {_step(occupancy, nearest)}")
+    if best is not None and best != nearest:
+        lines.append(f"fullest near it: {_step(occupancy, best)}")
+    return "\n".join(lines)
+
+
+def _waves(occupancy: Occupancy) -> str:
+    if occupancy.waves is None:
+        return ""
+    if occupancy.is_upper_bound:
+        return f" at most: {occupancy.waves:.2f} of a wave, in which work-groups need not begin together"
+    tail = "" if occupancy.tail_occupancy is None else f", {units.percent(occupancy.tail_occupancy)} in the last one"
+    return f" at its peak, {units.percent(occupancy.average_device_occupancy)} over {occupancy.waves:.2f} waves{tail}"
+
+
+def _step(occupancy: Occupancy, better: Occupancy) -> str:
+    """The change to make, and the occupancy after it."""
+    return f"{difference(occupancy.launch, better.launch)} gives {units.percent(better.device_occupancy)}"
 
 
 # from empty to full; the figures stand beside the colours, which carry nothing alone
@@ -121,7 +161,7 @@ def _launches_remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
     for kernel in kernels:
         better = kernel.occupancy and nearest_better(kernel.occupancy)
         if kernel.occupancy and better:
-            lines.append(f"{_kernel_name(kernel)}: nearest better: {step_text(kernel.occupancy, better)}")
+            lines.append(f"{_kernel_name(kernel)}: nearest better: {_step(kernel.occupancy, better)}")
     return list(dict.fromkeys(lines))
 
 
@@ -209,6 +249,7 @@ def _peaks(gpu: GpuParameters) -> str:
     return ", ".join(filter(None, (units.roofs(peaks, digits=4), *more))) or "no roof is known"
 
 
+OCCUPANCY: Final = View(_occupancy_text, _occupancy_json)
 HEAT_MAP: Final = View(_heat_map_text, _heat_map_json, ROWS="cells")
 LAUNCHES: Final = View(_launches_text, _launches_json)
 PROJECTIONS: Final = View(_projections_text, _projections_json, ROWS="cases")

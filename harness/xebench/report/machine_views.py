@@ -1,10 +1,11 @@
-"""What commands on this machine show, for the terminal and as JSON: devices, roofs, the kernels of a pack."""
+"""What commands on this machine show: findings, devices, roofs, the kernels of a pack; for the terminal and as JSON."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
@@ -19,11 +20,34 @@ from xebench.report.units import duration, figure
 from xebench.tables.device_facts import Roof
 
 if TYPE_CHECKING:
+    from xebench.measuring.doctor import Report
     from xebench.measuring.roofline.measure import ProbeResult, Roofline
     from xebench.system.kernel_pack import Index, PackedKernel
 
 #: Columns of tables that do not fill the terminal.
 _WIDTH: Final = 120
+
+
+_MARKS: Final = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
+
+
+def _findings_json(report: Report) -> str:
+    """Findings and devices as they are."""
+    return json.dumps({"usable": report.usable, **asdict(report)}, indent=2)
+
+
+def _findings_text(report: Report) -> str:
+    """One line a finding under its topic, with the next step where there is one."""
+    lines: list[str] = []
+    for topic, findings in groupby(report.findings, key=lambda finding: finding.topic):
+        lines.append(topic)
+        for finding in findings:
+            lines.append(f"  {_MARKS[finding.status]} {finding.title}: {finding.detail}")
+            lines += [f"          -> {finding.next_step}"] if finding.next_step else []
+    usable = [result.device for result in report.selftests if result.ok]
+    lines.append("")
+    lines.append(f"usable: {', '.join(usable)}" if usable else "no usable device: mend what is marked ERROR first")
+    return "\n".join(lines)
 
 
 def _devices_json(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -176,6 +200,7 @@ def _kernel_row(kernel: PackedKernel) -> tuple[str, ...]:
     return f"  {kernel.kernel}", kernel.signature, options, kernel.source[:_DIGITS], kernel.spirv[:_DIGITS]
 
 
+FINDINGS: Final = View(_findings_text, _findings_json, ROWS="findings")
 DEVICES: Final = View(_devices_text, _devices_json)
 ROOFLINE: Final = View(_roofline_text, _roofline_json, ROWS="results")
 KERNELS: Final = View(
