@@ -150,7 +150,6 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
     assert done.stderr.split() == [
         "xebench",
         "xebench.cli",
-        "xebench.cli.first_commands",
         "xebench.cli.main",
         "xebench.cli.options",
         "xebench.cli.output",

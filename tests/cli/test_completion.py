@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from xebench.cli.first_commands import SHELLS
-from xebench.cli.main import commands
+from xebench.cli.main import SHELLS, commands
 from xebench.patterns.registry import discover
 
 

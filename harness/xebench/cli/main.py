@@ -1,4 +1,4 @@
-"""The command ``xebench``: its commands, a module for those of one theme.
+"""The command ``xebench``: its commands, a module for those of one theme, and here those that one starts with.
 
 A module is imported when its command is asked for, and rooms when it runs, so that ``--help`` and ``list`` stay
 instant.
@@ -7,24 +7,27 @@ instant.
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from xebench import __version__
-from xebench.cli.output import run_program
-from xebench.errors import suggestion
+from xebench.cli.options import NAMES, PATHS, table_forms
+from xebench.cli.output import run_program, show, show_view
+from xebench.errors import XebenchError, suggestion
 
 #: The module of each command, and the command's function in it.
 _PLACES = {
     "ab": "report_commands.ab",
     "build": "machine_commands.build",
     "compare": "report_commands.compare",
-    "completion": "first_commands.completion",
+    "completion": "main.completion",
     "devices": "machine_commands.devices",
     "doctor": "machine_commands.doctor",
     "isa": "gpu_commands.isa",
     "kernels": "machine_commands.kernels",
-    "list": "first_commands.list_patterns",
+    "list": "main.list_patterns",
     "occupancy": "gpu_commands.occupancy",
     "pack": "machine_commands.pack",
     "pack-run": "report_commands.pack_run",
@@ -63,6 +66,40 @@ class _Commands(click.Group):
 @click.version_option(__version__, prog_name="xebench")
 def commands() -> None:
     """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
+
+
+@click.command("list")
+@NAMES
+@click.option(
+    "--guide",
+    metavar="TEXT",
+    help="Only patterns about this chapter or section of the guide; a part of its name is enough.",
+)
+@PATHS
+@table_forms
+def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
+    """List the patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
+    from xebench.patterns.registry import discover, select, select_by_guide
+    from xebench.report import patterns_text
+
+    infos = select(discover(paths), names)
+    show_view(patterns_text, form, infos if guide is None else select_by_guide(infos, guide))
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that lets a SHELL complete commands, options, patterns, presets and GPUs."""
+    completer = get_completion_class(shell)
+    assert completer is not None  # click has all of SHELLS
+    try:
+        show(completer(context.find_root().command, {}, "xebench", "_XEBENCH_COMPLETE").source())
+    except RuntimeError as error:  # a bash that is too old
+        raise XebenchError(str(error)) from None
 
 
 def main() -> None:
