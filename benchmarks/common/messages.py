@@ -5,7 +5,7 @@ import numpy as np
 from xebench import ceil_div, kernel
 from xebench import kernel_api as kapi
 
-SUMS = 1 << 12
+SUMS = 1 << 16  # a work-item for each: of a few thousand each would wait as long as the messages take
 GROUP = 256
 
 

@@ -7,7 +7,7 @@ from xebench import kernel_api as kapi
 
 from . import parts
 
-SUMS = 1 << 12
+SUMS = 1 << 16  # a work-item for each: of a few thousand each would wait longer than the kernels that are timed
 WEIGHTS = 31
 
 
