@@ -1,78 +1,75 @@
-"""The roofs that a run measures, over those of `xebench roofline`: ``python -m tools.roofs_of_runs --rounds 3``.
+"""The roofs that a run measures, over those of `xebench roofline`: ``python -m tools.roofs_of_runs --rounds 6``.
 
-Each round makes both, with an empty cache folder, so that neither has the other's. The ratios of the best of all rounds
-go to ``results/studies/roofline/runs.md``: what others do to the machine lowers a roof, and never raises one.
+A machine that others share changes its bandwidth by a half within minutes. So both measure each probe one right after
+the other, the one that comes first in turns, and the page ``results/studies/roofline/runs.md`` has the median of the
+rounds' ratios.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
-import tempfile
+from collections import defaultdict
 from datetime import date
 from pathlib import Path
+from statistics import median
 
-import pandas as pd
-
-from xebench import load_run
+from xebench.measuring.roofline.bench import Bench, group_class, measure_groups
+from xebench.measuring.roofline.catalogue import WORKING_SETS, grouped, level_name
+from xebench.measuring.roofline.levels import known_caches
+from xebench.measuring.roofline.measure import roof_columns
+from xebench.measuring.roofline.search import FULL, RUN
+from xebench.measuring.session.session import Session
 from xebench.system import runtime
 from xebench.tables.device_facts import Roof
 
 ALLOWED = 0.02
 PAGE = Path(__file__).parents[1] / "results" / "studies" / "roofline" / "runs.md"
-#: The shortest run that measures the roofs as all runs do.
-RUN = ("run", "stream_kernels", "--budget", "0.1", "--instances", "1", "--passes", "1", "--preset", "default")
-ROOFS = """
-import json, sys
-from xebench.measuring.roofline.measure import roofs
-print(json.dumps(roofs(sys.argv[1])))
-"""
+EFFORTS = (RUN, FULL)
+#: The probes of all roofs, and the working sets that no cache holds.
+PROBES = [*dict.fromkeys(probe for roof in Roof for probe in roof.probes), *map(level_name, WORKING_SETS[-2:])]
 
 
-def measured(folder: str, device: str) -> tuple[dict[str, float], dict[str, float]]:
-    """The roofs by `xebench roofline`, and those of a run, which comes first and so finds none that is kept."""
-    environment = dict(os.environ, XDG_CACHE_HOME=folder)
-    command = [sys.executable, "-m", "xebench", *RUN, "--device", device, "--output", f"{folder}/run"]
-    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-    row = load_run(f"{folder}/run").devices.iloc[0]
-
-    done = subprocess.run(
-        [sys.executable, "-c", ROOFS, device], env=environment, stdout=subprocess.PIPE, text=True, check=True
-    )
-    whole = json.loads(done.stdout)
-    return (
-        {roof.column: float(value) for roof in Roof if (value := whole.get(roof.column))},
-        {roof.column: float(row[roof.column]) for roof in Roof if pd.notna(row[roof.column])},
-    )
+def measured(device: runtime.DeviceInfo, *, run_first: bool) -> list[dict[str, float | None]]:
+    """The roofs by the effort of a run, and by that of `xebench roofline`; each has memory of its own."""
+    values: list[dict[str, float | None]] = [{} for _ in EFFORTS]
+    for group, members in grouped(PROBES).items():
+        groups = [group_class(group)(Bench(Session.on(device.device), effort)) for effort in EFFORTS]
+        for probe in members:
+            for side in (0, 1) if run_first else (1, 0):
+                (result,) = measure_groups({group: groups[side]}.__getitem__, [probe])
+                values[side][probe] = result.value
+    caches = known_caches(device.device_class, device.global_cache_bytes)
+    return [roof_columns(of_side, caches) for of_side in values]
 
 
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     device = runtime.select_device(options.device).device
-    best: list[dict[str, float]] = [{}, {}]
-    for _ in range(options.rounds):
-        with tempfile.TemporaryDirectory() as folder:
-            for side, found in zip(best, measured(folder, device.device), strict=True):
-                side.update({roof: max(value, side.get(roof, 0.0)) for roof, value in found.items()})
-    whole, run = best
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for number in range(options.rounds):
+        run, whole = measured(device, run_first=number % 2 == 0)
+        for roof in run:
+            if (of_run := run[roof]) and (of_whole := whole[roof]):
+                pairs[roof].append((of_run, of_whole))
     lines = [
         "# Roofs of a run beside those of `xebench roofline`\n",
-        f"{device.name} ({device.device}, driver {device.driver_version}), {date.today()}, the best of "
-        f"{options.rounds} rounds; load {os.getloadavg()[2]:.1f}. Made by `python -m tools.roofs_of_runs`.\n",
-        "| roof | of a run | of `xebench roofline` | ratio | within 2 % |",
-        "|---|--:|--:|--:|---|",
+        f"{device.name} ({device.device}, driver {device.driver_version}), {date.today()}, {options.rounds} rounds; "
+        f"load {os.getloadavg()[2]:.1f}. Made by `python -m tools.roofs_of_runs`. Both sides measure each probe one "
+        "right after the other; values are medians, and the ratio is the median of the rounds' ratios.\n",
+        "| roof | of a run | of `xebench roofline` | ratio | lowest to highest | within 2 % |",
+        "|---|--:|--:|--:|--:|---|",
     ]
-    for roof in sorted(whole.keys() & run.keys()):
-        ratio = run[roof] / whole[roof]
-        within = "yes" if abs(ratio - 1) <= ALLOWED else "no"
-        lines.append(f"| `{roof}` | {run[roof]:.4g} | {whole[roof]:.4g} | {ratio:.3f} | {within} |")
+    for roof, of_rounds in sorted(pairs.items()):
+        ratios = [run / whole for run, whole in of_rounds]
+        run, whole = (median(side) for side in zip(*of_rounds, strict=True))
+        ratio, within = median(ratios), "yes" if abs(median(ratios) - 1) <= ALLOWED else "no"
+        span = f"{min(ratios):.3f} to {max(ratios):.3f}"
+        lines.append(f"| `{roof}` | {run:.4g} | {whole:.4g} | {ratio:.3f} | {span} | {within} |")
     PAGE.write_text("\n".join(lines) + "\n")
     print(PAGE.read_text())
 

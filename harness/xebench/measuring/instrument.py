@@ -26,8 +26,8 @@ from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
 from xebench.measuring.place import Calls, make
 from xebench.measuring.roofline.bench import quick_result, quick_results
 from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
-from xebench.measuring.roofline.levels import beyond_caches, cached_bytes, known_caches, measured_levels, named_levels
-from xebench.measuring.roofline.measure import ProbeResult, highest
+from xebench.measuring.roofline.levels import cached_bytes, known_caches, measured_levels, named_levels
+from xebench.measuring.roofline.measure import ProbeResult, roof_columns
 from xebench.measuring.roofline.search import BRIEF, RUN
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
@@ -313,7 +313,8 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     # copies of data beyond the caches take most of the time, and smoke's are far smaller
     routes = () if brief else ROUTES
     looked_at = [roof for roof in Roof if not (brief and (roof in MIXES or roof.probes[0] in ROUTES))]
-    roofs = [roof.probes[0] for roof in looked_at]
+    # each probe that `xebench roofline` has of a roof: with some of them a run's roof would be the lower one
+    roofs = [probe for roof in looked_at for probe in roof.probes[: 1 if brief else None]]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     with closing(MachineMonitor(device_class)) as monitor:
         results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], BRIEF if brief else RUN)
@@ -324,15 +325,11 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     by_name |= {route: results[route] for route in routes}
     failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status in _NO_ROOF]
     values = {name: result.value for name, result in results.items()}
-    measured = measured_levels(values)
-    memory_gbps = highest(Roof.BANDWIDTH, values)
-    if memory_gbps is not None:
-        memory_gbps = max(memory_gbps, beyond_caches(measured, cache_bytes(session.device)))
     caches = known_caches(device_class, int(session.device.global_mem_cache_size))
+    columns = roof_columns(values, caches)
     return {
-        **{roof.column: highest(roof, values) for roof in Roof},
-        Roof.BANDWIDTH.column: memory_gbps,
-        "bandwidth_levels": named_levels(measured, memory_gbps, caches),
+        **columns,
+        "bandwidth_levels": named_levels(measured_levels(values), columns[Roof.BANDWIDTH.column], caches),
         "link_roofs": json.dumps({route: values[route] for route in routes}),
         "roofs_disturbed": _disturbed(by_roof, busy=busy),
         "roofs_from": "; ".join(["this run", *failures]),

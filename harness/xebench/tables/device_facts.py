@@ -29,8 +29,7 @@ class Roof(Word):
         operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
         reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
         probes: of `xebench.measuring.roofline.catalogue`, the one of the roof's name unless others are given; the
-            highest counts, since nothing may pass above a roof. A run measures the first alone, and
-            quickly; `xebench roofline` measures all.
+            highest counts, since nothing may pass above a roof. Short runs measure the first alone.
     """
 
     def __init__(

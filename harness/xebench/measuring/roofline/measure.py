@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from xebench.measuring.roofline.catalogue import PROBES, ROUTES, find_probe, grouped
-from xebench.measuring.roofline.levels import known_caches, measured_levels, named_levels
+from xebench.measuring.roofline.levels import Cache, beyond_caches, known_caches, measured_levels, named_levels
 from xebench.system import disk_cache, runtime
 from xebench.system.children import Program
 from xebench.system.children.process import ChildReply, ask
@@ -106,21 +106,27 @@ class Roofline:
 
     def roofs(self) -> dict[str, float | None]:
         """The roofs for cases, by column of table ``devices``; None where nothing was measured."""
-        return {roof.column: highest(roof, self.values) for roof in Roof}
+        return roof_columns(self.values, known_caches(self.device.device_class, self.device.global_cache_bytes))
 
     def to_json(self) -> dict[str, Any]:
         """Everything, ready for ``json.dumps``."""
         return {**msgspec.to_builtins(self), "roofs": self.roofs()}
 
 
-def highest(roof: Roof, values: Mapping[str, float | None]) -> float | None:
-    """The highest value of a roof's probes, since nothing may pass above it; None where none was measured.
+def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) -> dict[str, float | None]:
+    """The roofs by column of table ``devices``: the highest value of each one's probes, as nothing may pass above it.
+
+    Working sets far beyond the caches are read from memory, so the memory's roof is not below theirs either.
 
     Args:
-        roof: which.
-        values: of probes, by name.
+        values: of probes, by name; a roof without any is None.
+        caches: of the device; none if they are not known.
     """
-    return max(filter(None, map(values.get, roof.probes)), default=None)
+    columns = {roof.column: max(filter(None, map(values.get, roof.probes)), default=None) for roof in Roof}
+    if memory_gbps := columns[Roof.BANDWIDTH.column]:
+        beyond = beyond_caches(measured_levels(values), max((cache.bytes for cache in caches), default=0))
+        columns[Roof.BANDWIDTH.column] = max(memory_gbps, beyond)
+    return columns
 
 
 def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
