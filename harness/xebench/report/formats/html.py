@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from xebench.report.answer_words import SIGNS
-from xebench.report.charts import speedups
-from xebench.report.charts.svg import Scale
-from xebench.report.page import code, figures
+from xebench.report.page import code, figures, speedup_charts
 from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
 from xebench.report.page.figures import timelines
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
+from xebench.report.page.svg import Scale
 from xebench.report.remarks import failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
@@ -23,7 +22,7 @@ from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.points import Row, rows
 
 #: The axis of the overview, which all patterns have in common.
-OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedups.FOREST_WIDTH - 8, logarithmic=True)
+OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedup_charts.FOREST_WIDTH - 8, logarithmic=True)
 
 #: What a timeline's colours mean: a kind of box, and words.
 KINDS: Final = (
@@ -54,7 +53,7 @@ def render(run: Run) -> str:
         chapters=chapters(views),
         signs=SIGNS,
         few=f"{FEW:g}",
-        axis=speedups.axis(OVERVIEW),
+        axis=speedup_charts.axis(OVERVIEW),
         time_headings=TIME_HEADINGS,
         code_headings=[*code.COLUMNS],
         compiler=code.compiler(),

@@ -14,8 +14,8 @@ from xebench.patterns import registry
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report.answer_words import is_foreign
-from xebench.report.charts.samples import VariantSamples
-from xebench.report.charts.speedups import Estimate
+from xebench.report.page.program_charts import VariantSamples
+from xebench.report.page.speedup_charts import Estimate
 from xebench.report.result_rows import ResultRow, number, result_rows, text
 from xebench.report.trace_events import Event, variants
 from xebench.tables import Run, schema

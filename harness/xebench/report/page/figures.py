@@ -9,11 +9,10 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from xebench.report import units
-from xebench.report.charts import execution
-from xebench.report.charts import speedups as curve
-from xebench.report.charts.execution import Box, Lane, Placed, RoofLines
-from xebench.report.charts.speedups import ChartLine, Point
+from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.families import ReportFamily
+from xebench.report.page.program_charts import Box, Lane, Placed, RoofLines
+from xebench.report.page.speedup_charts import ChartLine, Point
 from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.tables import Run
@@ -70,7 +69,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
             if speedup is not None and speedup > 0:
                 speedups.setdefault(pair.line.label, []).append(Point(_at(family, parameter), speedup, low, high))
     if speedups:
-        yield curve.draw(_series(speedups), title, "speed-up", is_ratio=True)
+        yield speedup_charts.draw(_series(speedups), title, "speed-up", is_ratio=True)
     summaries = [(family, summary) for family in families for summary in family.summaries]
     for column, unit in _QUANTITIES.items():
         found: dict[str, list[Point]] = {}
@@ -78,7 +77,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
             if (value := summary[column]) is not None and value > 0:
                 found.setdefault(summary["variant"], []).append(_rate(family, summary, parameter, column))
         if found:
-            yield curve.draw(_series(found), title, unit)
+            yield speedup_charts.draw(_series(found), title, unit)
             return
 
 
@@ -210,7 +209,7 @@ def charts(cases: Sequence[Under], anchors: Mapping[str, str] | None = None) -> 
         best = max(own, key=lambda case: case.rate / _reachable(case))
         label = f"{len(own)} cases under the roofs of {kind}; nearest to them {best.pattern} {best.title}"
         caption = ": ".join(filter(None, (host, f"{kind} operations")))
-        yield Chart(caption, execution.draw_roofs(own[0].roofs, placed, label), numbered)
+        yield Chart(caption, program_charts.draw_roofs(own[0].roofs, placed, label), numbered)
 
 
 def _reachable(case: Under) -> float:
@@ -240,9 +239,9 @@ def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
     return [
         Timeline(
             name,
-            execution.draw_timeline(name, lanes, end if common is None else common),
-            [(lane.name, len(lane.boxes), units.duration(1e3 * execution.busy_us(lane))) for lane in lanes],
-            frozenset(execution.word(box.kind) for lane in lanes for box in lane.boxes),
+            program_charts.draw_timeline(name, lanes, end if common is None else common),
+            [(lane.name, len(lane.boxes), units.duration(1e3 * program_charts.busy_us(lane))) for lane in lanes],
+            frozenset(program_charts.word(box.kind) for lane in lanes for box in lane.boxes),
         )
         for (name, lanes), end in zip(read, ends, strict=True)
     ]

@@ -15,13 +15,13 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
 from xebench.report.answer_words import SIGNS, obstacle
-from xebench.report.charts import samples, speedups
-from xebench.report.charts.samples import VariantSamples
-from xebench.report.charts.svg import Scale
 from xebench.report.page import code as shipped_code
+from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.code import SideBySide, side_by_side
 from xebench.report.page.families import DECIDED, Pair, ReportFamily, RunSamples, SourcePrograms
 from xebench.report.page.figures import Chart, Timeline, Under, charts, curves
+from xebench.report.page.program_charts import VariantSamples
+from xebench.report.page.svg import Scale
 from xebench.report.patterns_text import claim_source, describe_claim
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
@@ -121,7 +121,7 @@ def pattern_view(
     """
     pairs = [pair for family in families for pair in family.pairs]
     estimates = [estimate for pair in pairs if (estimate := pair.estimate)]
-    scale = speedups.axis_of(estimates)
+    scale = speedup_charts.axis_of(estimates)
     info = programs.measured(cases[0])
     answers = Counter(pair.line.answer for pair in pairs)
     decided = [pair for pair in pairs if pair.line.answer in DECIDED and text(pair.row["claim"]) in TIME_CLAIMS]
@@ -133,8 +133,8 @@ def pattern_view(
         info=programs.today(cases[0]),
         obstacle=programs.obstacle(cases[0]),
         families=[_family(family, scale, measured, cases) for family in families],
-        strip=speedups.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
-        axis=speedups.axis(scale),
+        strip=speedup_charts.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
+        axis=speedup_charts.axis(scale),
         counts=[(sign, answer, answers[answer]) for answer, sign in SIGNS.items() if answers[answer]],
         tokens=" ".join(sorted({pair.token for pair in pairs})),
         gain=max((number(pair.row["speedup_low"]) or 0.0 for pair in decided), default=0.0),
@@ -169,7 +169,7 @@ def _family(family: ReportFamily, scale: Scale, measured: RunSamples, cases: Seq
         family,
         [_pair(pair, scale, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
         [_times(summary, unit) for summary in family.summaries if summary["median_ns"]],
-        [samples.draw_distribution(sampled), samples.draw_samples(sampled)] if sampled else [],
+        [program_charts.draw_distribution(sampled), program_charts.draw_samples(sampled)] if sampled else [],
     )
 
 
@@ -180,7 +180,7 @@ def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
     told = obstacle(row) if pair.line.answer in (*DECIDED, Answer.NO_CLAIM) else pair.line.reason
     return PairView(
         pair,
-        None if estimate is None else speedups.row(estimate, scale),
+        None if estimate is None else speedup_charts.row(estimate, scale),
         _rates(summary, unit) if summary and not pair.line.against else "",
         "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))),
     )

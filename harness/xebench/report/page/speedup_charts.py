@@ -1,4 +1,4 @@
-"""Speed-ups with their intervals: one below the other, and as curves along a parameter."""
+"""Charts of speed-ups with their intervals: one below the other, and as curves along a parameter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from xebench.report.charts.svg import (
+from xebench.report.page.svg import (
     SERIES,
     WIDTH,
     Scale,
