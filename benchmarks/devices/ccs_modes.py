@@ -24,12 +24,14 @@ pattern = Pattern(
     },
     metric="wall",
     requires=("intel_gpu",),
-    environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the device is a stack, and what it is cut into are its engines
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the device is a stack
 )
 
 PRODUCTS = 4  # as many as a stack has engines
-# Names of new drivers and old ones: without one of them a stack cannot be cut into its engines.
+# The runtime cuts a stack into its engines where the stack is a part of a card (COMPOSITE), as in the guide's program,
+# and where one of these names, of new drivers and old ones, says so.
 SLICES = {
+    "ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE",
     "UR_L0_EXPOSE_CSLICE_IN_AFFINITY_PARTITIONING": "1",
     "SYCL_PI_LEVEL_ZERO_EXPOSE_CSLICE_IN_AFFINITY_PARTITIONING": "1",
 }
@@ -82,15 +84,15 @@ def one_engine(session, p):
     return products_on(session, p, [session.new_queue() for _ in range(PRODUCTS)])
 
 
-# A queue of the stack itself would be one of its first engine. Where the mode did not take, the stack cannot be cut,
-# and the variant is skipped with that reason.
+# A queue of the stack itself would be one of its first engine. Where the mode did not take, the variant is skipped with
+# that reason.
 @pattern.optimized(claim=SMALL_KERNELS, environment={"ZEX_NUMBER_OF_CCS": "0:2", **SLICES})
 def two_engines(session, p):
     """A queue for each half of the stack."""
-    return products_on(session, p, session.queues_on(2, kind="sub-devices"))
+    return products_on(session, p, session.queues_on(2, kind="engines"))
 
 
 @pattern.optimized(claim=SMALL_KERNELS, environment={"ZEX_NUMBER_OF_CCS": "0:4", **SLICES})
 def four_engines(session, p):
     """A queue for each quarter of the stack."""
-    return products_on(session, p, session.queues_on(4, kind="sub-devices"))
+    return products_on(session, p, session.queues_on(4, kind="engines"))

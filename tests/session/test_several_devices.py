@@ -86,6 +86,20 @@ def test_what_cannot_be_partitioned_is_told_with_the_reason(several: Any) -> Non
         several([device()], 2, "tiles")
 
 
+def test_engines_are_parts_of_the_stacks_of_a_card(several: Any) -> None:
+    engines = [[device(f"stack {stack} engine {k}", units=16) for k in range(2)] for stack in range(2)]
+    stacks = [device(cuts=[("next_partitionable", own)]) for own in engines]
+    card = device(cuts=[("next_partitionable", stacks)])
+    found = several([card], 3, "engines")
+    assert found.devices == (*engines[0], engines[1][0])
+    assert found.words == "3 compute engines of level_zero:gpu:0: 16 and 16 and 16 compute units"
+    assert found.are_parts
+    with pytest.raises(Unsupported, match="^needs 5 compute engines as devices: Max shows 4 in 2 stacks$"):
+        several([card], 5, "engines")
+    with pytest.raises(Unsupported, match="^needs 1 compute engines as devices: Max shows 0 in 0 stacks$"):
+        several([device()], 1, "engines")  # a stack that is a device of its own
+
+
 def test_a_cpu_beside_a_gpu_is_a_device_of_another_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring.session import several_devices
 

@@ -198,8 +198,9 @@ class Session(RecordedQueues):
             count: of devices.
             kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
                 (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
-                else sub-devices; ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets the same
-                ones in the same order: those of rank 0.
+                else sub-devices; ``engines``: compute engines of its stacks, where the driver shows several (Intel's
+                ``ZEX_NUMBER_OF_CCS``); ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets
+                the same ones in the same order: those of rank 0.
             context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
                 others; ``with device``: such a one that has the session's device, too, for which kernels are then
                 built, once for all of its parts; ``separate``: a new one for each. None is that of ``session.queue``,

@@ -67,7 +67,7 @@ def as_sycl(event: Event) -> Any:
     return event.sycl_event if isinstance(event, DeviceEvent) else event
 
 
-KINDS: Final = ("any", "devices", "sub-devices", "cpu")
+KINDS: Final = ("any", "devices", "sub-devices", "engines", "cpu")
 
 #: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17258).
 DOMAINS: Final = ("next_partitionable", "numa")
@@ -94,8 +94,8 @@ def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDev
     Args:
         device: a ``dpctl.SyclDevice``: the first of them, or what is cut into parts.
         count: how many.
-        kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices; ``cpu``: CPUs
-            as devices beside it.
+        kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices; ``engines`` of
+            its stacks; ``cpu``: CPUs as devices beside it.
 
     Raises:
         ValueError: there is no such kind, or no such number.
@@ -105,6 +105,8 @@ def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDev
         raise ValueError(f"{count} of kind={kind!r}: give a number from 1 on, and one of {', '.join(map(repr, KINDS))}")
     if kind == "cpu":
         return _cpus_beside(device, count)
+    if kind == "engines":
+        return _engines_of_stacks(device, count)
     alike = [] if kind == "sub-devices" else devices_alike(device)
     if len(alike) >= count:
         return SeveralDevices(tuple(alike[:count]), _words("devices", alike[:count]), are_parts=False)
@@ -126,6 +128,17 @@ def _cpus_beside(device: Device, count: int) -> SeveralDevices:
     if len(beside) < count:
         raise Unsupported(f"needs {count} CPU as a device, here {len(beside)}: pip install intel-opencl-rt")
     return SeveralDevices(tuple(beside), _words("CPU as device", beside), are_parts=False)
+
+
+def _engines_of_stacks(device: Device, count: int) -> SeveralDevices:
+    """Compute engines: the runtime shows them as parts of a stack that is itself a part of a card, and of no other."""
+    stacks = _parts(device, DOMAINS[0])
+    engines = [engine for stack in stacks for engine in _parts(stack, DOMAINS[0])]
+    if len(engines) < count:
+        shown = f"{device.name.strip()} shows {len(engines)} in {len(stacks)} stacks"
+        raise Unsupported(f"needs {count} compute engines as devices: {shown}")
+    what = f"compute engines of {device.filter_string}"
+    return SeveralDevices(tuple(engines[:count]), _words(what, engines[:count]), are_parts=True)
 
 
 def check_copy(destination: Any, source: Any) -> None:
