@@ -117,7 +117,7 @@ def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -
     pair = Comparison({**case, "status": "ok"}, case, claim)
     found = pair.ended() or pair.judge(interval(1.5, 1.6), {}, Circumstances())
     assert (found.answer, found.code, found.reason) == ("not asked", "other device", "made of devices with stacks=2")
-    assert in_brief(found, word, "naive") == found.reason
+    assert in_brief(found.answer, found.code, found.reason, word=word, baseline="naive") == found.reason
     assert not claim.expects(status, None), "an end that nobody claims here is a failure"
 
 
@@ -269,7 +269,8 @@ def test_without_a_speedup(
     found = without_speedup(status, why, baseline, claim)
     assert (found.outcome, found.answer, found.reason) == ("none", expected, reason)
     assert found.code == ("no valid sample" if status == "ok" else "baseline" if baseline else status)
-    assert in_brief(found, claim.word if claim else None, "plain") == brief
+    word = claim.word if claim else None
+    assert in_brief(found.answer, found.code, found.reason, word=word, baseline="plain") == brief
 
 
 @given(

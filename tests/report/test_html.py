@@ -13,8 +13,8 @@ from swept_run import swept, todays
 from synthetic import Synthetic, noisy
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS
 from xebench.report.formats.html import render
+from xebench.report.remarks import SIGNS
 from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import gains
 from xebench.tables import Run, load_run

@@ -10,8 +10,8 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from xebench.report.answer_words import SIGNS
 from xebench.report.formats.text import render
+from xebench.report.remarks import SIGNS
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 

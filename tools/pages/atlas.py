@@ -20,7 +20,7 @@ from xebench.cli.output import run_program
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import units
-from xebench.report.answer_words import SIGNS
+from xebench.report.remarks import SIGNS
 from xebench.report.table_forms import fill, table
 from xebench.tables import Run, load_run
 from xebench.tables.files import MANIFEST

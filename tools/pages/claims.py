@@ -26,8 +26,8 @@ from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import patterns_text, units
-from xebench.report.answer_words import came_out_right
 from xebench.report.page import code
+from xebench.report.remarks import came_out_right
 from xebench.report.table_forms import fill, table
 from xebench.tables import Run, load_run
 from xebench.tables.analysis import points

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 __all__ = [
     "View",
-    "answer_words",
     "comparison",
     "console",
     "formats",

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, plain_table, terminal_width
+from xebench.report.remarks import SIGNS
 from xebench.report.run_summary import headline
 from xebench.report.table_forms import escape, fill, table
 from xebench.tables import Run, compare_runs, compare_versions

@@ -13,9 +13,9 @@ from typing import Final
 from xebench.isa.kernel_code import aligned
 from xebench.patterns.declaration import Definition, PatternInfo, VariantInfo, code_of
 from xebench.report import patterns_text
-from xebench.report.answer_words import sentence
 from xebench.report.console import terminal_width
 from xebench.report.formats.text import excerpt
+from xebench.report.remarks import sentence
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.run import FOLDERS

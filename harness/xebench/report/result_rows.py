@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.report import units
-from xebench.report.answer_words import asides, classes, guide_words, is_foreign, obstacle, sentence
+from xebench.report.remarks import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.system.gpu_model.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from xebench.report import units
-from xebench.report.answer_words import SIGNS, came_out_right, classes, guide_words, is_foreign, obstacle, too_short
+from xebench.report.remarks import SIGNS, came_out_right, classes, guide_words, is_foreign, obstacle, too_short
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows

@@ -83,7 +83,8 @@ def _pair(
 ) -> Iterator[PairSoFar]:
     name, against = str(one.case["variant"]), str(one.baseline["variant"])
     if judged := one.ended():
-        yield PairSoFar(name, judged, in_brief(judged, one.claim.word if one.claim else None, against))
+        word = one.claim.word if one.claim else None
+        yield PairSoFar(name, judged, in_brief(judged.answer, judged.code, judged.reason, word=word, baseline=against))
         return
     states, sampling = progress.sampling.states, progress.sampling
     for state in states:

@@ -20,7 +20,7 @@ from xebench.callables.pytest_plugin import borrowed
 from xebench.callables.pytest_plugin.borrowed import DeviceClock, replay
 from xebench.errors import XebenchError, first_line
 from xebench.measuring.session.session import Session
-from xebench.report.answer_words import sentence
+from xebench.report.remarks import sentence
 from xebench.system import runtime
 from xebench.system.runtime import DeviceInfo
 from xebench.tables.analysis.claim import Claim

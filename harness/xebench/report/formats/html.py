@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from xebench.report.answer_words import SIGNS
 from xebench.report.page import code, figures, speedup_charts
 from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
 from xebench.report.page.figures import timelines
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
 from xebench.report.page.svg import Scale
-from xebench.report.remarks import failures, notes
+from xebench.report.remarks import SIGNS, failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
 from xebench.report.table_forms import fill

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Final
 
-from xebench.report.answer_words import SIGNS
-from xebench.report.remarks import failures, notes
+from xebench.report.remarks import SIGNS, failures, notes
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
 from xebench.report.run_summary import Highlight, answer_sentence, gains, headline, highlights, mean_words
 from xebench.report.table_forms import escape, table

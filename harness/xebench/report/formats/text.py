@@ -13,9 +13,8 @@ from typing import Final
 from rich.text import Text
 
 from xebench.report import console
-from xebench.report.answer_words import SIGNS
 from xebench.report.console import draw, terminal_width
-from xebench.report.remarks import brief_remarks, compilers_line, failures, noise_line, remarks
+from xebench.report.remarks import SIGNS, brief_remarks, compilers_line, failures, noise_line, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
 from xebench.report.run_summary import (
     NBSP,

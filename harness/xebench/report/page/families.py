@@ -13,9 +13,9 @@ from xebench.errors import XebenchError
 from xebench.patterns import registry
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.report.answer_words import is_foreign
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.page.speedup_charts import Estimate
+from xebench.report.remarks import is_foreign
 from xebench.report.result_rows import ResultRow, number, result_rows, text
 from xebench.report.trace_events import Event, variants
 from xebench.tables import Run, schema

@@ -14,7 +14,6 @@ from markupsafe import Markup
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
-from xebench.report.answer_words import SIGNS, obstacle
 from xebench.report.page import code as shipped_code
 from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.code import SideBySide, side_by_side
@@ -23,6 +22,7 @@ from xebench.report.page.figures import Chart, Timeline, Under, charts, curves
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.page.svg import Scale
 from xebench.report.patterns_text import claim_source, describe_claim
+from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
 from xebench.tables.analysis import points

@@ -252,23 +252,23 @@ class Judgement:
     reason: str
 
 
-def in_brief(judged: Judgement, word: str | None, baseline: str) -> str:
+def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline: str) -> str:
     """Why there is no answer, or no speed-up; "" where there is one. A skipped variant's is the whole reason.
 
     Args:
-        judged: the answer.
+        answer, code, reason: of a `Judgement`, or of a row of the table ``pairs``.
         word: what is claimed.
         baseline: the name of the other side.
     """
-    if (word, judged.answer) in _SENTENCES:
-        return _SENTENCES[word, judged.answer]
-    if judged.answer in (Answer.SKIPPED, Answer.NOT_ASKED, Answer.SAME_PROGRAM):
-        return judged.reason
-    if judged.code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
-        return judged.reason
-    if judged.code == Reason.MEASURED:
+    if (word, answer) in _SENTENCES:
+        return _SENTENCES[word, answer]
+    if answer in (Answer.SKIPPED, Answer.NOT_ASKED, Answer.SAME_PROGRAM):
+        return reason
+    if code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
+        return reason
+    if code == Reason.MEASURED:
         # a claim of sameness with a width of its own
-        return "the interval is too wide" if judged.answer == Answer.UNDECIDED else ""
-    if judged.code == Reason.BASELINE:
+        return "the interval is too wide" if answer == Answer.UNDECIDED else ""
+    if code == Reason.BASELINE:
         return f"no result of {baseline}"
-    return STATUS_WORDS.get(judged.code, judged.code)
+    return STATUS_WORDS.get(code, code)

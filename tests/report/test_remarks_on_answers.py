@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xebench.report.answer_words import SIGNS, asides, classes, guide_words, sentence
+from xebench.report.remarks import SIGNS, asides, classes, guide_words, sentence
 from xebench.vocabulary import Answer
 
 PAIR: dict[str, Any] = {
