@@ -16,7 +16,7 @@ from optional import needs
 from xebench.isa.collect import KernelLaunch, LeastWork, collect
 from xebench.isa.compilation import read_zeinfo
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.roof_projection import KernelOccupancy, occupancies, project
+from xebench.isa.projection import KernelOccupancy, occupancies, project
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import discover, select

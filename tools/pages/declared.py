@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from xebench.isa.projection import MEMORY, GuideFigure, guide_figures
 from xebench.patterns.declaration import Entry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.table_forms import fill, table
 from xebench.system.gpu_model.gpus import find_gpu
-from xebench.system.gpu_model.roof_model import MEMORY, GuideFigure, guide_figures
 from xebench.tables import SCHEMA_VERSION, TABLES
 from xebench.tables.device_facts import RATE_ROOFS, Roof
 from xebench.tables.schema import DERIVED, MEASURED

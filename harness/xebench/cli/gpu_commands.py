@@ -264,8 +264,8 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
     """
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler
-    from xebench.isa.roof_projection import occupancies
-    from xebench.isa.roof_projection import project as project_plan
+    from xebench.isa.projection import occupancies
+    from xebench.isa.projection import project as project_plan
     from xebench.report import gpu_views
     from xebench.system.gpu_model.gpus import find_gpu
 
@@ -370,7 +370,7 @@ def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler
-    from xebench.isa.roof_projection import occupancies
+    from xebench.isa.projection import occupancies
     from xebench.report import gpu_views
 
     plan = plan_for(names, given["paths"], given["preset"], [gpu])

@@ -18,7 +18,7 @@ from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel
-    from xebench.isa.roof_projection import KernelOccupancy, Projection
+    from xebench.isa.projection import KernelOccupancy, Projection
     from xebench.system.gpu_model.gpus import GpuParameters
 
 

@@ -1,3 +1,3 @@
-"""Facts of Intel's GPUs, and what is computed from them: occupancy, and the time that a GPU's roofs allow."""
+"""Facts of Intel's GPUs, and what is computed from them: the occupancy of a launch."""
 
-__all__ = ["gpus", "occupancy", "roof_model"]
+__all__ = ["gpus", "occupancy"]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from occupancy_kit import occupancy
 
+from xebench.isa.projection import RoofBound, bound, engines_share, guide_figures
 from xebench.system.gpu_model.gpus import find_gpu, gpus
 from xebench.system.gpu_model.occupancy import UnsupportedLaunch
-from xebench.system.gpu_model.roof_model import RoofBound, bound, engines_share, guide_figures
 
 STACK = find_gpu("max1550-stack")
 NAMES = [gpu.code for gpu in gpus()]
