@@ -1,4 +1,4 @@
-"""A format is one module: found by the command, and imported when it is used."""
+"""A format is one module, or a function of one: found by the command, and imported when it is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xebench.tables import Run
 RUN = ROOT / "results/cpu-epyc-2-cores"
 
 
-def test_the_formats_are_the_modules_of_the_folder() -> None:
+def test_the_formats_are_the_modules_of_the_folder_and_what_some_share() -> None:
     histories = ["github-action-benchmark", "github-action-speedups"]
     assert formats.names() == ["asv", "csv", *histories, "html", "json", "markdown", "pytest-benchmark", "text"]
 

@@ -1,6 +1,6 @@
 """The formats of a run's report: each module here is one, with ``render(run) -> str``.
 
-It is named as the format, with ``_`` where that has ``-``.
+It is named as the format, with ``_`` where that has ``-``. Two modules have several formats, each with a function.
 A module is imported when its format is used, so that the names alone cost nothing.
 """
 
@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from xebench.tables import Run
 
 
+#: Formats that share a module: its name. Their functions are ``render_asv`` and so on.
+_SHARED: Final = {
+    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "histories"),
+    **dict.fromkeys(("csv", "json"), "values"),
+}
+
+
 def names() -> list[str]:
     """All formats, in alphabetical order."""
-    return sorted(file.stem.replace("_", "-") for file in Path(__file__).parent.glob("[!_]*.py"))
+    modules = {file.stem for file in Path(__file__).parent.glob("[!_]*.py")} - {*_SHARED.values()}
+    return sorted((*(module.replace("_", "-") for module in modules), *_SHARED))
 
 
 def render(run: Run, name: str, **options: Any) -> str:
@@ -27,7 +35,9 @@ def render(run: Run, name: str, **options: Any) -> str:
         name: of the format.
         options: what that format takes besides.
     """
-    return str(import_module(f"{__name__}.{name.replace('-', '_')}").render(run, **options))
+    own = name.replace("-", "_")
+    module, function = (_SHARED[name], f"render_{own}") if name in _SHARED else (own, "render")
+    return str(getattr(import_module(f"{__name__}.{module}"), function)(run, **options))
 
 
 __all__ = ["text"]
