@@ -9,7 +9,7 @@ kernel void next_place_early(global const int *places, global const float *value
     for (int step = 0; step < steps; ++step) {
         const float value = values[place];
         place = mine[min(step + 1, steps - 1) * SUB_GROUP];
-        __attribute__((opencl_unroll_hint(1)))
+        __attribute__((opencl_unroll_hint(8)))
         for (int m = 0; m < ROOTS; ++m)
             total += sqrt(value + m);
     }
