@@ -35,13 +35,22 @@ def read_slm_serial(item: kapi.NdItem, signal, weights, y, window):
     lane = item.get_local_id(0)
     size = item.get_local_range(0)
     window[lane + HALO] = signal[i]
-    # while the first and the last item fetch the neighbours on their sides, the others wait at the barrier
+    # While the first and the last item fetch the neighbours on their sides, the others wait at the barrier. As in the
+    # guide they ask once whether there are so many, not for each.
     if lane == 0:
-        for k in range(HALO):
-            window[k] = or_zero(signal, i - HALO + k)
+        if i < HALO:
+            for k in range(HALO):
+                window[k] = or_zero(signal, i - HALO + k)
+        else:
+            for k in range(HALO):
+                window[k] = signal[i - HALO + k]
     if lane == size - 1:
-        for k in range(HALO):
-            window[size + HALO + k] = or_zero(signal, i + 1 + k)
+        if i + HALO >= signal.shape[0]:
+            for k in range(HALO):
+                window[size + HALO + k] = or_zero(signal, i + 1 + k)
+        else:
+            for k in range(HALO):
+                window[size + HALO + k] = signal[i + 1 + k]
     kapi.group_barrier(item.get_group())
     total = np.int32(0)
     for k in range(M):
