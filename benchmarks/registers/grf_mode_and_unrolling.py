@@ -43,9 +43,9 @@ __kernel void apply(__global const double *u, __global const double *metrics, __
             double x = 0, y = 0, z = 0;
             UNROLL
             for (int m = 0; m < ORDER; ++m) {
-                x += d_here[i * ORDER + m] * u_here[AT(m, j, k)];
-                y += d_here[j * ORDER + m] * u_here[AT(i, m, k)];
-                z += d_here[k * ORDER + m] * u_here[AT(i, j, m)];
+                x += d_here[m * ORDER + i] * u_here[AT(m, j, k)];
+                y += d_here[m * ORDER + j] * u_here[AT(i, m, k)];
+                z += d_here[m * ORDER + k] * u_here[AT(i, j, m)];
             }
             __global const double *metric = metrics + 6 * (point + AT(i, j, k));
             along_x[AT(i, j, k)] = metric[0] * x + metric[1] * y + metric[2] * z;
@@ -56,9 +56,9 @@ __kernel void apply(__global const double *u, __global const double *metrics, __
         for (int k = first; k < ORDER; k += LAYERS) {
             double sum = 0;
             for (int m = 0; m < ORDER; ++m) {
-                sum += d_here[m * ORDER + i] * along_x[AT(m, j, k)];
-                sum += d_here[m * ORDER + j] * along_y[AT(i, m, k)];
-                sum += d_here[m * ORDER + k] * along_z[AT(i, j, m)];
+                sum += d_here[i * ORDER + m] * along_x[AT(m, j, k)];
+                sum += d_here[j * ORDER + m] * along_y[AT(i, m, k)];
+                sum += d_here[k * ORDER + m] * along_z[AT(i, j, m)];
             }
             w[point + AT(i, j, k)] = sum;
         }
@@ -90,13 +90,13 @@ def spectral_elements(rng, elements, order, layers):
 
 @pattern.reference
 def expected(p):
-    r = np.einsum("im,ekjm->ekji", p.d, p.u)
-    s = np.einsum("jm,ekmi->ekji", p.d, p.u)
-    t = np.einsum("km,emji->ekji", p.d, p.u)
+    r = np.einsum("mi,ekjm->ekji", p.d, p.u)
+    s = np.einsum("mj,ekmi->ekji", p.d, p.u)
+    t = np.einsum("mk,emji->ekji", p.d, p.u)
     rr, rs, rt, ss, st, tt = np.moveaxis(p.metrics, -1, 0)
-    back = np.einsum("mi,ekjm->ekji", p.d, rr * r + rs * s + rt * t)
-    back += np.einsum("mj,ekmi->ekji", p.d, rs * r + ss * s + st * t)
-    back += np.einsum("mk,emji->ekji", p.d, rt * r + st * s + tt * t)
+    back = np.einsum("im,ekjm->ekji", p.d, rr * r + rs * s + rt * t)
+    back += np.einsum("jm,ekmi->ekji", p.d, rs * r + ss * s + st * t)
+    back += np.einsum("km,emji->ekji", p.d, rt * r + st * s + tt * t)
     return {"w": back}
 
 
@@ -113,14 +113,15 @@ def launcher(session, p, unroll, teams=None, options="", **modes):
     return lambda: session.launch(apply, items, p.u, p.metrics, p.d, p.w, p.elements, *slm)
 
 
-# The guide prints no times, only which mode was faster.
+# The guide prints no times, only which mode was faster. Intel's older compiler spills in its first attempt at either
+# loop, and compiles again with fewer optimisations: what registers are short of shows in instructions, not in spills.
 @pattern.naive(claim=Claim("registers", against="unrolled", on=("gpu",), source="G 1865 to 1867"))
 def rolled(session, p):
     """Sums along an edge are loops, and registers are the small file."""
     return launcher(session, p, "nounroll")
 
 
-@pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 1867"), requires=("gpu",))
+@pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 1867"), requires=("intel_gpu",))
 def rolled_large_grf(session, p):
     """The same in large GRF mode: half of the threads for registers that nothing needs."""
     return launcher(session, p, "nounroll", large_grf=True)
@@ -143,7 +144,7 @@ def unrolled_in_half_the_teams(session, p):
         Claim("faster", against="unrolled", on=("gpu",), source="G 1869"),
         Claim("spills", against="unrolled", on=("gpu",), strength="implied", source="G 1869"),
     ),
-    requires=("gpu",),
+    requires=("intel_gpu",),
 )
 def unrolled_large_grf(session, p):
     """Unrolled in large GRF mode."""
@@ -153,7 +154,7 @@ def unrolled_large_grf(session, p):
 # Without an option the compiler chooses for Max, says G 1669, and takes the small file, says G 1664.
 @pattern.optimized(
     claim=Claim("faster", against="unrolled", on=("gpu",), strength="implied", source="G 1667, 1869"),
-    requires=("gpu",),
+    requires=("intel_gpu",),
 )
 def unrolled_auto_grf(session, p):
     """Unrolled in the mode that the compiler chooses."""

@@ -63,7 +63,7 @@ def lanes_32(session, p):
     return launcher(session, p, 32)
 
 
-@pattern.intermediate(claim=claims("lanes_32", LARGE_OF_32), requires=("gpu", "sub_group_size=32"))
+@pattern.intermediate(claim=claims("lanes_32", LARGE_OF_32), requires=("intel_gpu", "sub_group_size=32"))
 def lanes_32_large_grf(session, p):
     """128 registers a lane: half as many hardware threads."""
     return launcher(session, p, 32, large_grf=True)
@@ -80,7 +80,7 @@ def lanes_16(session, p):
 
 @pattern.optimized(
     claim=(*claims("lanes_32"), *claims("lanes_16", LARGE_OF_16)),
-    requires=("gpu", "sub_group_size=16"),
+    requires=("intel_gpu", "sub_group_size=16"),
 )
 def lanes_16_large_grf(session, p):
     """256 registers a lane: all values fit."""

@@ -84,7 +84,7 @@ def one_sub_group(session, p):
     return launcher(session, p, 32, barrier=False)
 
 
-@pattern.intermediate(claim=faster(LARGE_OF_32), requires=("gpu", "sub_group_size=32"))
+@pattern.intermediate(claim=faster(LARGE_OF_32), requires=("intel_gpu", "sub_group_size=32"))
 def one_sub_group_large_grf(session, p):
     """The same with twice the registers."""
     return launcher(session, p, 32, barrier=False, large_grf=True)
@@ -117,7 +117,7 @@ def two_with_barrier(session, p):
         faster(LARGE_OF_16, against="two_with_barrier"),
         Claim("spills", on=("gpu",), source="G 2782 to 2785"),
     ),
-    requires=("gpu", "sub_group_size=16"),
+    requires=("intel_gpu", "sub_group_size=16"),
 )
 def two_with_barrier_large_grf(session, p):
     """Two that wait, with twice the registers: nothing is spilled."""
