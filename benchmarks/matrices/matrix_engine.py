@@ -17,7 +17,8 @@ pattern = Pattern(
     # for each dpas instruction, eight_tiles 6 times.
     presets={
         "smoke": {"n": (256, 768)},
-        "default": {"n": {"cpu": 256, "gpu": 2048}},
+        # 256 cache blocks, of which a Max or an Arc takes at least two for each core
+        "default": {"n": {"cpu": 256, "gpu": 4096}},
         "guide": {"n": 4096},
     },
     own_sizes="the guide names no size; its published program multiplies 16 by 32 with 32 by 32, too little to time",
