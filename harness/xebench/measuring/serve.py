@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     return _serve(arguments)
 
 
-def _serve(arguments: list[str]) -> int:
+def _serve(arguments: list[str], prepare: str = "prepare") -> int:
     """Serve; an error that is not a pattern's own is sent as `Failed`."""
     be_the_first_to_go()
     # a crash in native code leaves the line of the pattern in the output
@@ -61,7 +61,7 @@ def _serve(arguments: list[str]) -> int:
     note_stops()
     parent = Parent(arguments)
     try:
-        _answer(parent)
+        _answer(parent, prepare)
     except BrokenPipeError:
         return 1
     except XebenchError as error:
@@ -74,12 +74,12 @@ def _serve(arguments: list[str]) -> int:
     return 0
 
 
-def _answer(parent: Parent) -> None:
+def _answer(parent: Parent, prepare: str) -> None:
     module, device, environment = parent.arguments
     runtime.set_variables(json.loads(environment))
     runtime.load()
     handler = importlib.import_module(module)
-    answer = handler.prepare(device, parent)
+    answer = getattr(handler, prepare)(device, parent)
     requests = parent.requests(handler.Request)
     parent.answers.send(Ready())
     while (request := requests.receive()) is not None:
@@ -93,7 +93,7 @@ def _serve_as_rank(path: str, device: str, environment: str) -> int:
     reading = connection.detach()
     descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
     no_memory_limit = "0"  # the launcher's, as the worker itself has one
-    status = _serve([*map(str, descriptors), no_memory_limit, Program.SERVE_PLACE_OF_RANK, device, environment])
+    status = _serve([*map(str, descriptors), no_memory_limit, Program.SERVE_PLACE, device, environment], "prepare_rank")
     if not status and (mpi := sys.modules.get("mpi4py.MPI")):
         mpi.Finalize()
     return status

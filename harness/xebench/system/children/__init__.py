@@ -29,5 +29,4 @@ class Program(StrEnum):
     MEASURE_FAMILIES = "xebench.measuring.family_run"
     SERVE_PLACE = "xebench.measuring.place_server"
     MAKE_PROBLEMS = "xebench.measuring.problem_store"
-    SERVE_PLACE_OF_RANK = "xebench.measuring.rank"
     COLLECT_KERNELS = "xebench.isa.collect_worker"
