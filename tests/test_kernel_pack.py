@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.kernel_pack import Pack, PackedKernel, pack_beside, write_pack
+from xebench.system.kernel_files import Pack, PackedKernel, pack_beside, write_pack
 
 VERSIONS = {"numba": "0.59.1", "llvmlite": "0.42.0"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from optional import needs
 
-from xebench.system.runtime import elf
+from xebench.system.kernel_files import zebin_sections
 
 pytestmark = pytest.mark.device
 OWN_SAXPY = Path(__file__).parents[2] / "docs/examples/own_saxpy.py"
@@ -32,7 +32,7 @@ def test_each_kernel_becomes_a_binary_for_each_gpu(tmp_path: Path) -> None:
     assert len(files) == len(set(files)) == 2 * len({file.name.split(".")[1] for file in files})
     assert kernels and {file.name.split(".")[2] for file in files} == {"pvc", "dg2"}
     for file in files:
-        assert ".ze_info" in elf.sections(file.read_bytes())
+        assert ".ze_info" in zebin_sections(file.read_bytes())
 
 
 @needs("ocloc")

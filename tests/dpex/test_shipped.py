@@ -11,7 +11,7 @@ from current_stack import run_without_numba
 from xebench.dpex import CompiledKernel, NotShipped, SpirvCache, compile_kernel, compiler, kernel, kernel_api, shipped
 from xebench.dpex.shipped import shipped_key, source_digest
 from xebench.dpex.signature import signature_of
-from xebench.system.kernel_pack import PackedKernel, write_pack
+from xebench.system.kernel_files import PackedKernel, write_pack
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

@@ -23,7 +23,7 @@ def record(file: Path) -> None:
     from xebench.dpex import compiler
     from xebench.dpex.spirv_cache import compiler_versions
     from xebench.isa.packing import KernelRecorder, OpenCLModules
-    from xebench.system.kernel_pack import pack_beside, write_pack
+    from xebench.system.kernel_files import pack_beside, write_pack
 
     recorder = KernelRecorder(compiler.compile_anew, OpenCLModules(pack_beside(file)).module, only=file)
     compiler.use_source(recorder)

@@ -19,7 +19,7 @@ from xebench.isa import packing
 from xebench.isa.ocloc import NoCompiler
 from xebench.isa.packing import OCLOC, KernelRecorder, OpenCLModules
 from xebench.measuring.session.session import Session
-from xebench.system.kernel_pack import write_pack
+from xebench.system.kernel_files import write_pack
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

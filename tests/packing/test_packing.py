@@ -13,7 +13,7 @@ from current_stack import run_without_numba
 
 from xebench.dpex.spirv_cache import NUMBA_DPEX, OWN, this_compiler
 from xebench.errors import XebenchError
-from xebench.system.kernel_pack import Pack, compiler_label, pack_beside
+from xebench.system.kernel_files import Pack, compiler_label, pack_beside
 from xebench.system.runtime.packages import is_current
 
 pytestmark = pytest.mark.device

@@ -30,7 +30,7 @@ from xebench.dpex.kernel_options import KernelOptions
 from xebench.isa.compilation import CompileCache, Compiled, Source, Target
 from xebench.isa.kernel_code import compile_all, read_code
 from xebench.isa.ocloc import find_compiler
-from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel
+from xebench.system.kernel_files import OWN_PACK, Pack, PackedKernel
 
 ROOT: Final = Path(__file__).parents[2]
 BYTES: Final = ROOT / "results/studies/compilers/bytes.json"
@@ -76,7 +76,7 @@ def compare_all_bytes() -> None:
 def versions() -> dict[str, str]:
     """Versions of what made the modules, and of the driver."""
     from xebench.dpex.spirv_cache import compiler_versions
-    from xebench.system.kernel_pack import OWN_PACK, Pack
+    from xebench.system.kernel_files import OWN_PACK, Pack
     from xebench.system.runtime.packages import installed_version
 
     made = {f"shipped {name}": version for name, version in Pack.open(OWN_PACK).index.versions.items()}

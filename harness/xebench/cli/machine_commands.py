@@ -88,7 +88,7 @@ def setup(kernels: bool) -> None:
 def kernels(pack: Path | None, form: str) -> None:
     """List the kernels of a PACK, by default the project's own, which are launched where nothing compiles them."""
     from xebench.report import machine_views
-    from xebench.system.kernel_pack import OWN_PACK, Pack
+    from xebench.system.kernel_files import OWN_PACK, Pack
 
     path = pack or OWN_PACK
     try:

@@ -25,7 +25,8 @@ from xebench.dpex.shipped import shipped_spirv
 from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_module import without_assumptions
 from xebench.errors import Unsupported
-from xebench.system.runtime import elf, level_zero_library, opencl_library
+from xebench.system.kernel_files import is_zebin, zebin_sections
+from xebench.system.runtime import level_zero_library, opencl_library
 from xebench.system.runtime.level_zero_library import LevelZeroError
 from xebench.system.runtime.opencl_library import OpenCLError
 from xebench.system.sycl_types import Device, Queue
@@ -274,9 +275,9 @@ def without_names(binary: bytes, name: bytes) -> bytes:
         binary: an ELF file, of which some sections are ELF files again; all else is taken as it is.
         name: of the kernel.
     """
-    if not elf.is_zebin(binary):
+    if not is_zebin(binary):
         return binary.replace(name, b"")
-    parts = elf.sections(binary).items()
+    parts = zebin_sections(binary).items()
     kept = [(section, content) for section, content in parts if not section.startswith(_ASIDE)]
     return b"\n".join(
         section.encode().replace(name, b"") + without_names(_SOURCE_HASH.sub(b"", content), name)

@@ -32,7 +32,7 @@ from xebench.dpex.dpex_errors import NotShipped
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
 from xebench.dpex.kernel_options import SourceFunction, SourceKernel, options_of
 from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel
-from xebench.system.kernel_pack import OWN_PACK, Pack, PackedKernel, compiler_label, pack_beside
+from xebench.system.kernel_files import OWN_PACK, Pack, PackedKernel, compiler_label, pack_beside
 
 
 def find_packed(key: str, file: Path) -> tuple[Pack, PackedKernel] | None:

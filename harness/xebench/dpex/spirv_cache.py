@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from xebench.dpex.kernel_options import options_of
 from xebench.dpex.signature import CompiledKernel, Signature
 from xebench.system import disk_cache
-from xebench.system.kernel_pack import compiler_label
+from xebench.system.kernel_files import compiler_label
 from xebench.system.runtime.packages import installed_version, is_current
 
 #: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.

@@ -21,7 +21,7 @@ from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Ta
 from xebench.system.children import process
 from xebench.system.children.process import how_it_ended
 from xebench.system.gpu_model.gpus import GpuError, GpuParameters, find_gpu
-from xebench.system.runtime import elf
+from xebench.system.kernel_files import zebin_sections
 
 TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0
@@ -185,7 +185,7 @@ def _reason(run: subprocess.CompletedProcess[str]) -> str:
 def _read_results(binary: Path, dump: Path) -> Compiled:
     content = binary.read_bytes()
     try:
-        sections = elf.sections(content)
+        sections = zebin_sections(content)
     except ValueError as error:
         return Compiled("unreadable", f"the binary cannot be read: {error}")
     zeinfo = sections.get(".ze_info", b"").rstrip(b"\0").decode()

@@ -52,7 +52,7 @@ from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import builtin_files, portable_source, read
 from xebench.system import PACKAGE
-from xebench.system.kernel_pack import OCLOC, OWN_PACK, Pack, PackedKernel, pack_beside, write_pack
+from xebench.system.kernel_files import OCLOC, OWN_PACK, Pack, PackedKernel, pack_beside, write_pack
 from xebench.system.runtime.packages import is_current
 from xebench.vocabulary import DeviceClass
 

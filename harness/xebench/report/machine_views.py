@@ -22,7 +22,7 @@ from xebench.tables.device_facts import Roof
 if TYPE_CHECKING:
     from xebench.measuring.doctor import Report
     from xebench.measuring.roofline.measure import ProbeResult, Roofline
-    from xebench.system.kernel_pack import Index, PackedKernel
+    from xebench.system.kernel_files import Index, PackedKernel
 
 #: Columns of tables that do not fill the terminal.
 _WIDTH: Final = 120

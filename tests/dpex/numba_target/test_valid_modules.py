@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from optional import needs
 
-from xebench.system.kernel_pack import Pack
+from xebench.system.kernel_files import Pack
 from xebench.system.runtime.packages import is_current
 
 pytestmark = [

@@ -14,7 +14,6 @@ __all__ = [
     "Selection",
     "describe_machine",
     "devices",
-    "elf",
     "level_zero_library",
     "libraries",
     "list_devices",

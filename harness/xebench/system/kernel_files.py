@@ -1,12 +1,14 @@
-"""A pack: SPIR-V of many kernels in one file, each under its key, with what it was made of.
+"""Files of kernels: a pack, which has SPIR-V of many, and a zebin, in which Intel's compiler delivers a GPU program.
 
-A zip with ``index.json`` and one file a module. The same kernels give the same bytes: nothing in it tells of the time,
-the place or the order of its making, and it is not compressed, since compressors differ.
+A pack is a zip with ``index.json`` and one file a module, each kernel under its key, with what it was made of. The same
+kernels give the same bytes: nothing in a pack tells of the time, the place or the order of its making, and it is not
+compressed, since compressors differ. A zebin is an ELF file; only its sections are read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import struct
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ import msgspec
 from xebench.errors import BrokenEnvironment, first_line
 from xebench.system import PACKAGE
 
-#: The project's own.
+#: The project's own pack.
 OWN_PACK: Final = PACKAGE / "shipped_kernels.zip"
 #: What stands for ``.py`` in the name of a pattern file's own pack.
 SUFFIX: Final = ".kernels.zip"
@@ -158,3 +160,37 @@ def _add(file: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _FIRST_DATE_OF_ZIP)
     info.create_system, info.external_attr = 3, 0o644 << 16
     file.writestr(info, data)
+
+
+#: Type of a section that has no bytes in the file, such as ``.bss`` with a program's own variables.
+_NOBITS: Final = 8
+
+
+def is_zebin(data: bytes) -> bool:
+    """True if ``data`` is a 64-bit ELF file; old compilers also have a format of their own."""
+    return data[:5] == b"\x7fELF\x02"
+
+
+def zebin_sections(data: bytes) -> dict[str, bytes]:
+    """Contents of an ELF file's sections by name.
+
+    Raises:
+        ValueError: this is no 64-bit ELF file, or it is cut short.
+    """
+    if not is_zebin(data):
+        raise ValueError("not a 64-bit ELF file")
+    try:
+        (table,) = struct.unpack_from("<Q", data, 0x28)
+        size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
+        headers = [struct.unpack_from("<IIQQQQ", data, table + number * size) for number in range(count)]
+    except struct.error as error:
+        raise ValueError("the ELF file is cut short") from error
+    names = _bytes_of(data, headers[names_at])
+    return {names[at : names.index(b"\0", at)].decode(): _bytes_of(data, (at, *rest)) for at, *rest in headers[1:]}
+
+
+def _bytes_of(data: bytes, header: tuple[int, ...]) -> bytes:
+    offset, size = header[4], 0 if header[1] == _NOBITS else header[5]
+    if offset + size > len(data):
+        raise ValueError("the ELF file is cut short")
+    return data[offset : offset + size]
