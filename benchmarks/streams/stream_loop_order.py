@@ -15,10 +15,8 @@ pattern = Pattern(
     ),
     guide="Implicit Scaling / 3D STREAM",
     lesson="Whatever the shape of the launch, its fastest dimension must be the one in which elements are neighbours.",
-    # The guide's point is a card of two stacks (ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE), where each stack gets a half of
-    # the arrays and a half of the slowest dimension, and these streams run 1.96 to 2.01 times as fast as on one stack
-    # (G 18004 to 18120): `explicit_subdevice_triad` compares a stack with the undivided card. What one device can say
-    # is asked here: the order of the loops, the shape, and whether one dimension is as good as three.
+    # The guide's table is of a card of two stacks, where each stack gets a half of the arrays and a half of the slowest
+    # dimension. What one device can say is asked, too: the order of the loops, and whether one dimension is as good.
     presets={
         "smoke": {"short": (16, 13), "middle": 32, "long": 128},
         "default": {
@@ -30,10 +28,21 @@ pattern = Pattern(
     },
     # The guide's three shapes: z, x or y is the long dimension, and the next one the short.
     axes={"long_dimension": ("z", "x", "y"), "work_group_size": (64,)},
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the device is a stack
 )
 
-# GB/s of one stack of a Max: three dimensions of 64 x 256 x 16384, and one dimension of as many bytes (G 18118, 18011)
-THREE_DIMENSIONS, ONE_DIMENSION = 1040, 1063
+# GB/s of one stack of a Max and of both: in three dimensions, by the long one, and in one dimension of as many bytes
+THREE_DIMENSIONS = {"z": (1040, 2100), "x": (1040, 2077), "y": (1037, 2079)}
+LINES = {"z": "G 18118", "x": "G 18119", "y": "G 18120"}
+ONE_DIMENSION = (1063, 2113)
+UNDIVIDED = {"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"}  # the device is the card
+
+
+def twice(against, bandwidths, line, **where):
+    """The claim that both stacks are as many times as fast as one as the guide's bandwidths say."""
+    of_stack, of_card = bandwidths
+    figure = Figure(of_card / of_stack, device="Max", line=line)
+    return Claim("faster", against=against, where=where, on=("gpu",), requires=("stacks=2",), figure=figure)
 
 
 # Dimension 0 is the hardware's fastest.
@@ -135,9 +144,24 @@ def x_fastest(session, p, work_group_size):
         within=0.05,  # the guide's differ by 2 %
         on=("gpu",),
         strength="implied",
-        figure=Figure(ONE_DIMENSION / THREE_DIMENSIONS, device="Max", line="G 18011, 18118"),
+        figure=Figure(ONE_DIMENSION[0] / THREE_DIMENSIONS["z"][0], device="Max", line="G 18011, 18118"),
     )
 )
 def one_dimension(session, p, work_group_size):
     """All elements in one dimension, in which they lie in memory."""
     session.launch(add_linear, items(work_group_size, p.n), p.a, p.b, p.c)
+
+
+@pattern.optimized(
+    environment=UNDIVIDED,
+    claim=tuple(twice("x_fastest", THREE_DIMENSIONS[way], LINES[way], long_dimension=way) for way in THREE_DIMENSIONS),
+)
+def x_fastest_on_all_stacks(session, p, work_group_size):
+    """The same launch on the undivided card: the driver cuts its slowest dimension, and each array, in halves."""
+    x_fastest(session, p, work_group_size)
+
+
+@pattern.optimized(environment=UNDIVIDED, claim=twice("one_dimension", ONE_DIMENSION, "G 18011"))
+def one_dimension_on_all_stacks(session, p, work_group_size):
+    """The same launch on the undivided card."""
+    one_dimension(session, p, work_group_size)

@@ -136,11 +136,11 @@ def plain_stream(session, p, work_group_size):
         requires=("stacks=2",),
         where={"one_line_in": 32},
         strength="implied",
-        source="G 18137",
+        source="G 17876, 18137",
     )
 )
 def slowest_dimension_of_three(session, p, work_group_size):
-    """The plain stream in three slices: the driver gives one stack two of them, the other one."""
+    """The plain stream in three slices, which two stacks cannot share: each is halved, and a third is remote."""
     size = ceil_div(p.n, 3 * work_group_size) * work_group_size
     session.launch(add_slices, kapi.NdRange((size, 3), (work_group_size, 1)), p.a, p.b, p.c)
 
