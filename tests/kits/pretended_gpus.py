@@ -130,6 +130,7 @@ def current_driver(folder: Path) -> Driver:
     }
     if is_current():
         variables["SYCL_UR_USE_LEVEL_ZERO_V2"] = "0"  # bmg does not submit with the newer adapter
+        variables["LIBOMPTARGET_LEVEL_ZERO_USM_RESIDENT"] = "0x000"  # OpenMP's runtime takes no device otherwise
     return Driver(_python_of_root(folder, libraries), variables)
 
 

@@ -63,6 +63,11 @@ OF_PARTS = {"build_for_stacks", "context_schemes", "explicit_subdevice_triad", "
 pytestmark = [pytest.mark.slow, needs("Level Zero driver")]
 
 
+def of_openmp(**values: str) -> dict[str, str]:
+    """Variables of Intel's OpenMP runtime."""
+    return {f"LIBOMPTARGET_LEVEL_ZERO_{name}": value for name, value in values.items()}
+
+
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Driver:
     return current_driver(tmp_path_factory.mktemp("driver"))
@@ -141,13 +146,22 @@ def test_copies_between_devices(driver: Driver, case: str, tmp_path: Path) -> No
         (TWO_STACKS | COMPOSITE, {"ZE_FLAT_DEVICE_HIERARCHY": "2 stacks in the device"}),
         ({"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "0"}, {"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "regular command lists"}),
         ({"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "1"}, {"UR_L0_USE_IMMEDIATE_COMMANDLISTS": "immediate command lists"}),
-        (
-            {"UR_L0_DISABLE_USM_ALLOCATOR": "1"},
-            {"UR_L0_DISABLE_USM_ALLOCATOR": "an array of 1 MiB goes when it is freed"},
+        (of_openmp(MEMORY_POOL="0"), of_openmp(MEMORY_POOL="memory of 1 MiB goes when it is freed")),
+        (of_openmp(MEMORY_POOL="device,16,4,256"), of_openmp(MEMORY_POOL="memory of 16 MiB stays when it is freed")),
+        (of_openmp(STAGING_BUFFER_SIZE="0"), of_openmp(STAGING_BUFFER_SIZE="the driver copies from the array itself")),
+        (of_openmp(STAGING_BUFFER_SIZE="64"), of_openmp(STAGING_BUFFER_SIZE="the driver copies from a buffer")),
+        pytest.param(
+            of_openmp(USE_IMMEDIATE_COMMAND_LIST="0"),
+            of_openmp(USE_IMMEDIATE_COMMAND_LIST="2 regular command lists for two copies"),
+            marks=pytest.mark.numba_dpex,
         ),
-        (
-            {"UR_L0_USM_ALLOCATOR": "1;2G;device:64M,4,64K"},
-            {"UR_L0_USM_ALLOCATOR": "an array of 16 MiB stays when it is freed"},
+        pytest.param(
+            of_openmp(USE_IMMEDIATE_COMMAND_LIST="0", COMMAND_BATCH="copy"),
+            of_openmp(
+                USE_IMMEDIATE_COMMAND_LIST="1 regular command lists for two copies",
+                COMMAND_BATCH="1 regular command lists for two copies",
+            ),
+            marks=pytest.mark.numba_dpex,
         ),
     ],
 )
@@ -156,6 +170,12 @@ def test_variables_are_looked_up_after_they_were_set(
 ) -> None:
     found = driver.tell("pvc", tmp_path, "answers.py", "switches", "level_zero:gpu:0", more=variables)
     assert found == {"end": "submitted", "found": words}
+
+
+def test_a_variable_that_the_runtime_has_dropped_or_does_not_use_is_told(driver: Driver, tmp_path: Path) -> None:
+    variables = of_openmp(COMMAND_BATCH="copy", USE_IMMEDIATE_COMMAND_LIST="all")
+    found = driver.tell("pvc", tmp_path, "answers.py", "switches", "level_zero:gpu:0", more=variables)
+    assert "COMMAND_BATCH=copy was not heeded: 0 regular command lists for two copies" in found["end"]
 
 
 @pytest.mark.numba_dpex

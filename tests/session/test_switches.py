@@ -20,6 +20,7 @@ class Device:
         import dpctl
 
         self.backend = dpctl.backend_type[backend]
+        self.filter_string = f"{backend}:gpu:0"
         self._stacks = stacks
 
     def create_sub_devices(self, partition: str) -> list[str]:
@@ -58,10 +59,11 @@ def test_a_hierarchy_that_was_not_heeded_is_told(hierarchy: str, stacks: int, he
 def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring.session import switches
 
-    monkeypatch.setattr(switches.dpctl, "SyclDevice", lambda filter_string: filter_string)
+    monkeypatch.setattr(switches.dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
     monkeypatch.setattr(switches, "device_handle", lambda device: device)
     monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
-    monkeypatch.setattr(switches.level_zero_library, "compute_engines", lambda library, device: 4)
+    of_stack = {"numa": 4}  # the name of a pretended stack; the card itself shows one engine
+    monkeypatch.setattr(switches.level_zero_library, "compute_engines", lambda library, device: of_stack.get(device, 1))
     monkeypatch.setattr(switches, "has_immediate_list", lambda queue: True)
     assert found({"ZEX_NUMBER_OF_CCS": "0:4"}, Queue()) == {"ZEX_NUMBER_OF_CCS": "4 compute engines"}
     with pytest.raises(Unsupported, match="ZEX_NUMBER_OF_CCS=0:2 was not heeded"):
@@ -80,27 +82,56 @@ def test_ranks_that_nobody_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> N
         found(asked, Queue())
 
 
-@pytest.mark.parametrize(("keeps", "heeded"), [(False, "UR_L0_DISABLE_USM_ALLOCATOR"), (True, "UR_L0_USM_ALLOCATOR")])
+@pytest.mark.parametrize(("owner", "heeded"), [(None, "0"), (7, "device,16,4,256")])
 def test_a_pool_is_found_by_what_becomes_of_freed_memory(
-    keeps: bool, heeded: str, monkeypatch: pytest.MonkeyPatch
+    owner: int | None, heeded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from types import SimpleNamespace
 
     from xebench.measuring.session import switches
 
-    monkeypatch.setattr(switches.dpctl.memory, "MemoryUSMDevice", lambda size, queue: SimpleNamespace(_pointer=size))
+    target = SimpleNamespace(context=1, alloc=lambda size_bytes: size_bytes, free=lambda address: None)
+    monkeypatch.setattr(switches.openmp, "target_device", lambda device: target)
     monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
-    monkeypatch.setattr(switches, "context_handle", lambda context: context)
-    monkeypatch.setattr(switches.level_zero_library, "is_allocated", lambda library, context, address: keeps)
-    queue: Any = Queue()
-    queue.sycl_context = None
-    words = "an array of {} MiB " + ("stays" if keeps else "goes") + " when it is freed"
-    for name, mib in (("UR_L0_DISABLE_USM_ALLOCATOR", 1), ("UR_L0_USM_ALLOCATOR", 16)):
-        if name == heeded:
-            assert found({name: "1"}, queue) == {name: words.format(mib)}
+    monkeypatch.setattr(switches.level_zero_library, "owner", lambda library, context, address: owner)
+    name = "LIBOMPTARGET_LEVEL_ZERO_MEMORY_POOL"
+    for wanted, mib in (("0", 1), ("device,16,4,256", 16)):
+        words = f"memory of {mib} MiB {'goes' if owner is None else 'stays'} when it is freed"
+        if wanted == heeded:
+            assert found({name: wanted}, Queue()) == {name: words}
         else:
-            with pytest.raises(Unsupported, match=f"{name}=1 was not heeded: {words.format(mib)}"):
-                found({name: "1"}, queue)
+            with pytest.raises(Unsupported, match=f"{name}={wanted} was not heeded: {words}"):
+                found({name: wanted}, Queue())
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "lists", "staged", "heeded"),
+    [
+        ("USE_IMMEDIATE_COMMAND_LIST", "0", 2, False, True),
+        ("USE_IMMEDIATE_COMMAND_LIST", "0", 0, False, False),
+        ("USE_IMMEDIATE_COMMAND_LIST", "all", 0, False, True),
+        ("COMMAND_BATCH", "copy", 1, False, True),
+        ("COMMAND_BATCH", "copy", 2, False, False),
+        ("COMMAND_BATCH", "copy", 0, False, False),
+        ("STAGING_BUFFER_SIZE", "16", 0, True, True),
+        ("STAGING_BUFFER_SIZE", "16", 0, False, False),
+        ("STAGING_BUFFER_SIZE", "0", 0, False, True),
+        ("STAGING_BUFFER_SIZE", "0", 0, True, False),
+    ],
+)
+def test_variables_of_openmp_are_found_by_how_it_copies(
+    name: str, wanted: str, lists: int, staged: bool, heeded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.measuring.session import switches
+
+    copies = switches.openmp.Copies(lists, staged)
+    monkeypatch.setattr(switches.openmp, "traced_copies", lambda device, size_kib: copies)
+    variable = f"LIBOMPTARGET_LEVEL_ZERO_{name}"
+    if heeded:
+        assert set(found({variable: wanted}, Queue())) == {variable}
+    else:
+        with pytest.raises(Unsupported, match=f"{name}={wanted} was not heeded: "):
+            found({variable: wanted}, Queue())
 
 
 def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,7 @@ __all__ = [
     "native",
     "native_handles",
     "opencl_kernel",
+    "openmp",
     "options_of",
     "separate_context",
     "shipped",

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 import dpctl
-import dpctl.memory
 
-from xebench.dpex.native_handles import context_handle, device_handle, has_immediate_list
+from xebench.dpex import openmp
+from xebench.dpex.native_handles import device_handle, has_immediate_list
 from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero_library, relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
@@ -31,22 +31,28 @@ class Found(NamedTuple):
     heeded: bool
 
 
+def _stacks(device: dpctl.SyclDevice) -> list[dpctl.SyclDevice]:
+    """Its parts; none where a stack is a device."""
+    try:
+        return list(device.create_sub_devices(partition="numa"))
+    except dpctl.SyclSubDeviceCreationError:
+        return []
+
+
 def _hierarchy(wanted: str, queue: dpctl.SyclQueue) -> Found:
     """Stacks are devices (FLAT, COMBINED), or parts of one."""
-    try:
-        stacks = len(queue.sycl_device.create_sub_devices(partition="numa"))
-    except dpctl.SyclSubDeviceCreationError:
-        stacks = 0
+    stacks = len(_stacks(queue.sycl_device))
     # a GPU of one stack is the same device in all of them
     return Found(f"{stacks} stacks in the device", wanted == "COMPOSITE" or stacks == 0)
 
 
 def _engines(wanted: str, _queue: dpctl.SyclQueue) -> Found:
-    """``0:4``: the first device shows four, whichever a rank has."""
-    library, device = level_zero_library.open_library(), dpctl.SyclDevice("level_zero:gpu:0")
-    found = level_zero_library.compute_engines(library, device_handle(device))
-    first = next((each for each in wanted.split(",") if each.startswith("0:")), "")
-    return Found(f"{found} compute engines", not first or found == int(first.removeprefix("0:")))
+    """``0:4``: each stack of the first device shows four, whichever a rank has. The undivided card shows one."""
+    first = dpctl.SyclDevice("level_zero:gpu:0")
+    of_stack, *_ = [*_stacks(first), first]
+    found = level_zero_library.compute_engines(level_zero_library.open_library(), device_handle(of_stack))
+    asked = next((each for each in wanted.split(",") if each.startswith("0:")), "")
+    return Found(f"{found} compute engines", not asked or found == int(asked.removeprefix("0:")))
 
 
 def _lists(wanted: str, queue: dpctl.SyclQueue) -> Found:
@@ -60,22 +66,32 @@ def _pinned(_wanted: str, _queue: dpctl.SyclQueue) -> Found:
     return Found(f"ZE_AFFINITY_MASK={mask}" if mask else "the launcher sets no ZE_AFFINITY_MASK", bool(mask))
 
 
-def _no_pool(_wanted: str, queue: dpctl.SyclQueue) -> Found:
-    return _pool(1 << 20, queue, kept=False)
+def _openmp_pool(wanted: str, queue: dpctl.SyclQueue) -> Found:
+    """A pool for allocations of up to so many MiB, ``device,16,4,256``: memory that is freed stays the runtime's."""
+    target = openmp.target_device(queue.sycl_device)
+    kept = wanted != "0"
+    size_mib = int(wanted.split(",")[1]) if kept else 1
+    address = target.alloc(size_mib << 20)
+    target.free(address)
+    owner = level_zero_library.owner(level_zero_library.open_library(), target.context, address)
+    words = f"memory of {size_mib} MiB {'goes' if owner is None else 'stays'} when it is freed"
+    return Found(words, (owner is not None) == kept)
 
 
-def _larger_pool(_wanted: str, queue: dpctl.SyclQueue) -> Found:
-    return _pool(16 << 20, queue, kept=True)  # without the variable it keeps up to 4 MiB
+def _openmp_lists(wanted: str, queue: dpctl.SyclQueue) -> Found:
+    lists = openmp.traced_copies(queue.sycl_device.filter_string, 4).lists
+    return Found(f"{lists} regular command lists for two copies", (lists > 0) == (wanted == "0"))
 
 
-def _pool(size_bytes: int, queue: dpctl.SyclQueue, *, kept: bool) -> Found:
-    """The driver has an array still that was freed, if the runtime keeps it for the next one of its size."""
-    memory = dpctl.memory.MemoryUSMDevice(size_bytes, queue=queue)
-    address = memory._pointer
-    del memory
-    library, context = level_zero_library.open_library(), context_handle(queue.sycl_context)
-    found = level_zero_library.is_allocated(library, context, address)
-    return Found(f"an array of {size_bytes >> 20} MiB {'stays' if found else 'goes'} when it is freed", found == kept)
+def _openmp_batch(_wanted: str, queue: dpctl.SyclQueue) -> Found:
+    lists = openmp.traced_copies(queue.sycl_device.filter_string, 4).lists
+    return Found(f"{lists} regular command lists for two copies", lists == 1)
+
+
+def _openmp_staging(wanted: str, queue: dpctl.SyclQueue) -> Found:
+    """Only copies from host memory that the driver does not know, no larger than the buffer, to a discrete GPU."""
+    staged = openmp.traced_copies(queue.sycl_device.filter_string, int(wanted) or 4).staged
+    return Found(f"the driver copies from {'a buffer' if staged else 'the array itself'}", staged == (wanted != "0"))
 
 
 def _of_mpi(name: str, wanted: str, _queue: dpctl.SyclQueue) -> Found:
@@ -95,8 +111,10 @@ _ON_LEVEL_ZERO: Final[Mapping[str, Callable[[str, dpctl.SyclQueue], Found]]] = {
     "ZE_FLAT_DEVICE_HIERARCHY": _hierarchy,
     "ZEX_NUMBER_OF_CCS": _engines,
     "UR_L0_USE_IMMEDIATE_COMMANDLISTS": _lists,
-    "UR_L0_DISABLE_USM_ALLOCATOR": _no_pool,
-    "UR_L0_USM_ALLOCATOR": _larger_pool,
+    "LIBOMPTARGET_LEVEL_ZERO_MEMORY_POOL": _openmp_pool,
+    "LIBOMPTARGET_LEVEL_ZERO_USE_IMMEDIATE_COMMAND_LIST": _openmp_lists,
+    "LIBOMPTARGET_LEVEL_ZERO_COMMAND_BATCH": _openmp_batch,
+    "LIBOMPTARGET_LEVEL_ZERO_STAGING_BUFFER_SIZE": _openmp_staging,
     "I_MPI_OFFLOAD_CELL_LIST": _pinned,
     "I_MPI_OFFLOAD_DEVICE_LIST": _pinned,
     **{name: partial(_of_mpi, name) for name in _NUMBERS_OF_MPI},

@@ -178,15 +178,15 @@ def is_imported(library: Any, address: int) -> bool:
     return False
 
 
-def is_allocated(library: Any, context: Handle, address: int) -> bool:
-    """True if an address is in memory that a context's driver has allocated, and not taken back.
+def owner(library: Any, context: Handle, address: int) -> int | None:
+    """The handle of the device whose memory an address is in; None if a context's driver has not allocated it.
 
     Raises:
         LevelZeroError: the driver does not answer.
     """
     about, device = _AllocationProperties(stype=_ALLOCATION_PROPERTIES), Handle()
     check(library.zeMemGetAllocProperties(context, Handle(address), ctypes.byref(about), ctypes.byref(device)))
-    return bool(about.type)
+    return device.value if about.type else None
 
 
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
