@@ -6,9 +6,10 @@ import re
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.tables.analysis.answer import HostTimes, Side, allowed_ns
+from xebench.tables.analysis.answer import Circumstances, HostTimes, Side, allowed_ns, judge
+from xebench.tables.analysis.claim import Claim
 from xebench.tables.analysis.intervals import Interval
-from xebench.vocabulary import Outcome, Reason
+from xebench.vocabulary import Answer, Outcome, Reason, StopReason
 
 FASTER, SLOWER, SAME = Outcome.FASTER, Outcome.SLOWER, Outcome.SAME
 
@@ -61,6 +62,16 @@ def test_contradiction(times: HostTimes, outcome: Outcome, code: Reason | None, 
     assert (found and found[0]) == code
     if found:
         assert re.search(words, found[1]), found[1]
+
+
+@pytest.mark.parametrize("hidden_ns", [0, 5000])
+def test_an_interval_that_decides_nothing_accuses_nobody(hidden_ns: float) -> None:
+    """Nor does it answer a claim of a width of its own where the host's clock contradicts the commands."""
+    host = host_times(about(50), about(50 + hidden_ns))
+    wide = Interval(1.0, 0.6, 1.7, 10)
+    found = judge(wide, Claim("same", within=0.9), Circumstances(stopped_by=StopReason.BUDGET, host=host))
+    assert found.answer == (Answer.UNDECIDED if hidden_ns else Answer.HOLDS)
+    assert found.code == Reason.BUDGET and "unrecorded" not in found.reason
 
 
 def test_what_launches_may_cost() -> None:

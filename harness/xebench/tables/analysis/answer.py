@@ -308,12 +308,14 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
         )
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
-    if circumstances.host is not None and (contradiction := circumstances.host.contradiction(outcome)):
+    contradiction = circumstances.host and circumstances.host.contradiction(outcome)
+    if outcome == Outcome.INCONCLUSIVE:
+        # an interval that decides nothing accuses nobody: host times are as noisy as what made it so wide
+        code, why = _obstacle(interval, circumstances)
+        return not contradiction, outcome, code, f"{code}: {why} ({measured})"
+    if contradiction:
         doubt, told = contradiction
         return False, Outcome.INCONCLUSIVE, doubt, f"{doubt}: {told} ({measured})"
-    if outcome == Outcome.INCONCLUSIVE:
-        code, why = _obstacle(interval, circumstances)
-        return True, outcome, code, f"{code}: {why} ({measured})"
     if outcome == Outcome.SAME:
         return True, outcome, Reason.MEASURED, f"{measured}, same within {100 * band:.3g} %"
     return True, outcome, Reason.MEASURED, f"{size(interval.estimate)}: {measured}"
