@@ -20,7 +20,7 @@ pattern = Pattern(
     lesson="To make a buffer for messages is expensive: make it once, and use it for every message.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "messages": 3},
-        # on GPUs 8 MiB, which DPC++ gives back when it is freed: of less the buffers of one sample are those of the next
+        # 8 MiB, which DPC++ gives back when it is freed: of less, buffers of one sample are those of the next
         "default": {"n": {"cpu": 1 << 14, "gpu": 1 << 21}, "messages": 4},
         "guide": {"n": 1 << 21, "messages": 16},
     },
