@@ -34,18 +34,19 @@ def read_slm_serial(item: kapi.NdItem, signal, weights, y, window):
     i = item.get_global_id(0)
     lane = item.get_local_id(0)
     size = item.get_local_range(0)
+    first = item.get_group().get_group_id(0) * size
     window[lane + HALO] = signal[i]
     # While the first and the last item fetch the neighbours on their sides, the others wait at the barrier. As in the
-    # guide they ask once whether there are so many, not for each.
+    # guide it is the group's place that says whether there are so many.
     if lane == 0:
-        if i < HALO:
+        if first < HALO:
             for k in range(HALO):
                 window[k] = or_zero(signal, i - HALO + k)
         else:
             for k in range(HALO):
                 window[k] = signal[i - HALO + k]
     if lane == size - 1:
-        if i + HALO >= signal.shape[0]:
+        if first + size > signal.shape[0] - HALO:
             for k in range(HALO):
                 window[size + HALO + k] = or_zero(signal, i + 1 + k)
         else:
