@@ -8,7 +8,7 @@ from typing import Any
 
 import rows_kit
 
-from xebench.measuring.messages import CaseResult, fixed_columns
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.runner.cluster.order import FamilyResult

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from xebench.measuring import messages
-from xebench.measuring.messages import CaseOver, CaseResult, Message, Request, Work, WorkerMessage
+from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.messages import CaseOver, Message, Request, WorkerMessage
 from xebench.measuring.sampling import Sampling
 from xebench.vocabulary import State, Status
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from xebench.errors import PatternError
-from xebench.measuring.messages import CaseResult, Work, fixed_columns
+from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family

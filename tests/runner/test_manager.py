@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
+from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.messages import (
     CaseOver,
-    CaseResult,
     Done,
     Failed,
     MeasureFamily,
@@ -22,8 +22,6 @@ from xebench.measuring.messages import (
     TableRows,
     VariantChecked,
     VisitSeconds,
-    Work,
-    fixed_columns,
 )
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from xebench.errors import RunFolderError, XebenchError
-from xebench.measuring.messages import CaseResult, fixed_columns
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family

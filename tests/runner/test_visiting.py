@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from xebench.measuring.messages import CaseResult, fixed_columns
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family

@@ -16,7 +16,8 @@ from xebench.dpex.signature import CompiledKernel, index_space_extents
 from xebench.errors import describe_error
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.messages import Stage, Work
+from xebench.measuring.case_rows import Work
+from xebench.measuring.messages import Stage
 from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.session.device_memory import DeviceMemory

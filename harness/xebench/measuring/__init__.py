@@ -2,6 +2,7 @@
 
 __all__ = [
     "bound_problem",
+    "case_rows",
     "correctness",
     "device_numbers",
     "device_worker",

@@ -12,12 +12,13 @@ import psutil
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
+from xebench.measuring.case_rows import CaseResult, Work
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.instrument import make_flusher, measure_roofs
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
-from xebench.measuring.messages import CaseResult, InstanceSpeedups, MeasureFamily, Request, Stage, Work
+from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
 from xebench.measuring.place import VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import OwnCode, check_device, find_pattern

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from xebench.measuring.messages import NOT_MEASURED, CaseResult
+from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.runner.visits import Visit

@@ -16,15 +16,12 @@ from typing import Any, Final, Protocol
 
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
+from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import (
-    ENDED_BEFORE,
-    NOT_MEASURED,
-    CaseResult,
     MeasureFamily,
     Upcoming,
     WorkerMessage,
-    fixed_columns,
 )
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family

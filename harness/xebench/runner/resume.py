@@ -11,7 +11,7 @@ import msgspec
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError
-from xebench.measuring.messages import NOT_MEASURED, CaseResult
+from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.measuring.stopping import log_speedups
 from xebench.patterns.plan import Family

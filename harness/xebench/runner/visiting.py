@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from xebench.measuring.messages import NOT_MEASURED
+from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.runner.family_progress import FamilyProgress

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from xebench.errors import NoDevice, XebenchError, describe_error, first_line
-from xebench.measuring.messages import CaseResult, fixed_columns
+from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
