@@ -24,7 +24,7 @@ from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
 from xebench.measuring.place import Calls, make
-from xebench.measuring.roofline.bench import quick_result, quick_results
+from xebench.measuring.roofline.bench import EMPTY_KERNEL, quick_result, quick_results
 from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from xebench.measuring.roofline.levels import cached_bytes, known_caches, measured_levels, named_levels
 from xebench.measuring.roofline.measure import ProbeResult, roof_columns
@@ -172,11 +172,6 @@ PAIR_BLOCKS = 40
 
 
 @kernel
-def _nothing(item: kapi.NdItem, x: Any) -> None:
-    pass
-
-
-@kernel
 def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     # each step needs the one before, and the factor is not known to the compiler: no step can be saved
     i = item.get_global_id(0)
@@ -241,7 +236,7 @@ def empty_launch(session: Session) -> tuple[Any, Any, Any]:
     """A kernel that does nothing, an index space with a work-group for each compute unit, and an array."""
     items = GROUP * int(session.device.max_compute_units)
     array = DeviceMemory(session.queue).upload(np.full(items, 0.5, np.float32))
-    return _nothing, kapi.NdRange((items,), (GROUP,)), array
+    return EMPTY_KERNEL, kapi.NdRange((items,), (GROUP,)), array
 
 
 class _LoopKernel:

@@ -4,19 +4,20 @@
 crash or a hang, and asks again for the other probes.
 """
 
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 import importlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import DpexError
+from xebench.dpex import DpexError, kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
 from xebench.measuring.roofline.catalogue import Probe, find_probe, grouped
@@ -54,6 +55,15 @@ LATE_NS = 500_000
 FAILURES = (WrongResult, DpexError)
 #: Elements that are written or compared at once: the host's part of that stays in its caches.
 PIECE = 1 << 18
+
+
+@kernel
+def _nothing(item: kapi.NdItem, x: Any) -> None:
+    pass
+
+
+#: Its launches show what any launch costs.
+EMPTY_KERNEL: Final = _nothing
 
 
 class Bench:

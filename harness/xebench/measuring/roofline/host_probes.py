@@ -1,6 +1,5 @@
 """Probes of host and device together: what a launch costs, and what copies reach."""
 
-# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 import math
@@ -11,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
-from xebench.dpex import kernel_api as kapi
-from xebench.measuring.roofline.bench import ProbeGroup, nd_range, require_equal
+from xebench.dpex import PreparedLaunch, build, compile_kernel
+from xebench.measuring.roofline.bench import EMPTY_KERNEL, ProbeGroup, nd_range, require_equal
 from xebench.measuring.roofline.levels import search_line
 from xebench.measuring.roofline.search import Form, Measurement, WrongResult
 from xebench.measuring.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
@@ -24,11 +22,6 @@ LAUNCHES = 300
 QUICK_LAUNCHES = 50
 #: The first launches pay for threads that wake up and pages that appear.
 WARM_UP = 20
-
-
-@kernel
-def _nothing(item: kapi.NdItem, x: Any) -> None:
-    pass
 
 
 class Launches(ProbeGroup):
@@ -49,7 +42,7 @@ class Launches(ProbeGroup):
     def _times(self) -> dict[str, list[float]]:
         bench = self._bench
         queue, x, space = bench.session.queue, bench.session.alloc(1, np.int32), nd_range(1, 1)
-        launch = PreparedLaunch(build(compile_kernel(_nothing, space, (x,)), queue), queue, space, (x,))
+        launch = PreparedLaunch(build(compile_kernel(EMPTY_KERNEL, space, (x,)), queue), queue, space, (x,))
         times: dict[str, list[float]] = {"launch_host": [], "launch_queue": [], "launch_device": []}
         last_end_ns = 0
         for _ in range(WARM_UP + (QUICK_LAUNCHES if bench.effort.quick else LAUNCHES)):
