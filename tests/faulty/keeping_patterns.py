@@ -167,8 +167,9 @@ def skips_where_right(session, p):
     session.launch(iterate_where_wrong, kapi.Range(p.n), p.x, p.y)
 
 
-def copies_scratch(session, p, usm="device"):
-    scratch, done = session.alloc(p.n, np.float32, usm=usm), []
+def copied_from(session, p, scratch):
+    """A sample that fills memory once, and copies from it."""
+    done = []
 
     def sample():
         if not done:
@@ -177,6 +178,10 @@ def copies_scratch(session, p, usm="device"):
         session.copy(p.y, scratch)
 
     return sample
+
+
+def copies_scratch(session, p, usm="device"):
+    return copied_from(session, p, session.alloc(p.n, np.float32, usm=usm))
 
 
 beside("own_scratch")(copies_scratch)
@@ -351,15 +356,7 @@ def remembers_by_all_elements(session, p):
 
 
 def of_a_library(session, p):
-    scratch, done = dpctl.tensor.empty(p.n, dtype="f4", sycl_queue=session.queue), []
-
-    def sample():
-        if not done:
-            work_into(session, p, scratch)
-            done.append(True)
-        session.copy(p.y, scratch)
-
-    return sample
+    return copied_from(session, p, dpctl.tensor.empty(p.n, dtype="f4", sycl_queue=session.queue))
 
 
 beside("scratch_of_a_library")(of_a_library)
