@@ -70,8 +70,8 @@ class KernelStore:
         self.loads = False
         self._cache = SpirvCache()
         self._built: dict[_Key, DeviceKernel] = {}
-        self._kept: dict[_Key, tuple[DeviceKernel, bytes]] = {}  # what binaries were made of, if they are to be loaded
-        self._binaries: dict[tuple[Any, ...], tuple[DeviceKernel, bytes]] = {}  # of kernels, whatever their contexts
+        self._to_load: dict[_Key, tuple[DeviceKernel, bytes]] = {}  # the next time, whatever `loads` says
+        self._binaries: dict[tuple[Any, ...], tuple[DeviceKernel, bytes]] = {}  # what may be loaded, in any context
         self._launches: dict[Any, PreparedLaunch] = {}
         self._latest: dict[Any, PreparedLaunch] = {}
         self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
@@ -141,7 +141,9 @@ class KernelStore:
         queue = _of_undivided_device(queue)
         key = (compiled.sha256, compiled.options, queue.sycl_device, which, queue.sycl_context)
         if key not in self._built:
-            self._built[key] = load(*self._kept[key], queue) if key in self._kept else self._made(key, compiled, queue)
+            self._built[key] = (
+                load(*self._to_load[key], queue) if key in self._to_load else self._made(key, compiled, queue)
+            )
             self.build_ns += sum(self._built[key].stages.values())
             self._note(compiled, self._built[key].stages, cached=False)
         return self._built[key]
@@ -193,7 +195,7 @@ class KernelStore:
         self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
         contexts = {launch.queue.sycl_context for launch in self._launches.values()}
         self._built = {key: built for key, built in self._built.items() if key[-1] in contexts}
-        self._kept = {key: kept for key, kept in self._kept.items() if key[-1] in contexts}
+        self._to_load = {key: kept for key, kept in self._to_load.items() if key[-1] in contexts}
 
     def forget_builds(self, *, keep_binaries: bool = False) -> None:
         """Drop what drivers built, and what was prepared with it.
@@ -202,17 +204,17 @@ class KernelStore:
             keep_binaries: kernels are loaded next from the binaries that drivers made of them.
         """
         self.loads = False
-        kept = self._kept if keep_binaries else {}
+        kept = self._to_load if keep_binaries else {}
         if keep_binaries:
             kept |= {key: (built, binary_of(built)) for key, built in self._built.items() if key not in kept}
-        self._kept = kept
+        self._to_load = kept
         for dropped in (self._launches, self._latest, self._built):
             dropped.clear()
 
     def clear(self) -> None:
         """Drop everything that was built, but for the binaries that `loads` is about."""
         self.latest, self.loads = None, False
-        for kept in (self._launches, self._latest, self._kernels, self._built, self._kept, self._used, self._log):
+        for kept in (self._launches, self._latest, self._kernels, self._built, self._to_load, self._used, self._log):
             kept.clear()
 
 
