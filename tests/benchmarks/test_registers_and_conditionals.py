@@ -155,3 +155,10 @@ def test_more_registers_a_lane_are_claimed_with_the_guides_times(variant: str, r
     figures = [claim.figure for claim in claims if claim.figure]
     assert [figure.speedup for figure in figures] == pytest.approx(ratios)
     assert {(figure.device, figure.metric) for figure in figures} <= {("Max 1550", "wall")}
+
+
+@pytest.mark.parametrize("name", ["grf_mode_and_unrolling", "high_register_pressure", "simd16_slm_barrier"])
+def test_large_register_files_are_asked_of_intels_gpus_alone(name: str) -> None:
+    large = [variant for variant in pattern_of(name).variants.values() if variant.name.endswith("_grf")]
+    assert large
+    assert all("intel_gpu" in variant.requires for variant in large), "elsewhere the option changes nothing"
