@@ -120,9 +120,8 @@ def test_patterns_for_several_devices_are_submitted_to_each(tried: Tried, case: 
 
 def test_affinity_domains_are_the_stacks(tried: Tried, case: str) -> None:
     by_domain = {name for name, text in tried.submitted.items() if "by affinity domain: 64 and 64" in text}
-    assert bool({name for name in by_domain if name.partition("/")[0] not in OF_STACKS | OF_PARTS}) == (
-        "composite" in case
-    )
+    others = {name for name in by_domain if name.partition("/")[0] not in OF_STACKS | OF_PARTS}
+    assert bool(others) == (case == "two stacks, composite"), "those that take any devices take whole ones first"
     lessons = {"explicit_subdevice_triad/every_sub_device", "context_schemes/context_for_each_sub_device"}
     lessons |= {"subdevice_partition/queue_of_each_sub_device", "build_for_stacks/one_build"}
     assert lessons <= by_domain if case != "two GPUs" else not by_domain & lessons, "in the driver's default, too"

@@ -69,7 +69,7 @@ def as_sycl(event: Event) -> Any:
 
 KINDS: Final = ("any", "devices", "sub-devices", "engines", "cpu")
 
-#: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17258).
+#: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17254).
 DOMAINS: Final = ("next_partitionable", "numa")
 
 
