@@ -90,7 +90,7 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
 
 
 # What numba-dpex cannot say: to ask for a cache line, and for no register. ``prefetch`` is OpenCL's; on Intel's GPUs it
-# fetches to the last cache (L3), and the compiler's own function to the first one as well.
+# fetches to the last cache (L3), or is left out by IGC 1, and the compiler's own function to the first one as well.
 SUM_IN_OPENCL = (
     prefetch.PREFETCH_LINE
     + """
