@@ -22,8 +22,8 @@ from xebench.measuring.place import Call, Calls, make
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import Sums
-from xebench.measuring.session.ranks import Ranks
 from xebench.measuring.session.session import Session
+from xebench.measuring.session.spread import Ranks
 from xebench.system.children.worker import Parent
 
 IMPORTABLE: Final = (

@@ -33,7 +33,7 @@ class Room:
     """The limits on a device that sizes follow.
 
     Attributes:
-        lanes: work-items that fill it (`xebench.measuring.session.lanes`); 0 when nothing is known.
+        lanes: work-items that fill it (`xebench.measuring.session.spread`); 0 when nothing is known.
         cache_bytes: its last-level cache.
     """
 

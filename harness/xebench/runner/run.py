@@ -225,7 +225,7 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
 def _room(device: runtime.DeviceInfo) -> Room:
     import dpctl  # can be imported once the runtime is loaded
 
-    from xebench.measuring.session.lanes import device_lanes
+    from xebench.measuring.session.spread import device_lanes
 
     return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 

@@ -15,12 +15,12 @@ import dpctl
 from xebench.dpex import DeviceEvent, direct_calls
 from xebench.dpex.kernel_store import Compilation, KernelStore
 from xebench.errors import Unsupported, XebenchError, first_line
-from xebench.measuring.session.ranks import ALONE, Ranks
 from xebench.measuring.session.recorder import MeasuredSample, Recorder
 from xebench.measuring.session.several_devices import (
     SeveralDevices,
     Waits,
 )
+from xebench.measuring.session.spread import ALONE, Ranks
 from xebench.measuring.session.transcript import HostTrace, Transcript
 from xebench.system.sycl_types import Device
 

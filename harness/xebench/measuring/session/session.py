@@ -15,8 +15,6 @@ from xebench.dpex.signature import as_usm_array, name_of
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.session import device_memory
 from xebench.measuring.session.device_memory import import_memory
-from xebench.measuring.session.lanes import core_threads, device_lanes
-from xebench.measuring.session.ranks import Ranks
 from xebench.measuring.session.recorded_queues import RecordedQueues
 from xebench.measuring.session.recorder import NO_TRAFFIC, Traffic
 from xebench.measuring.session.several_devices import (
@@ -25,6 +23,7 @@ from xebench.measuring.session.several_devices import (
     devices_alike,
     several_devices,
 )
+from xebench.measuring.session.spread import Ranks, core_threads, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, Event, UsmArray

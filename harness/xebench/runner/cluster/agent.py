@@ -333,7 +333,7 @@ def chosen(arguments: list[str]) -> dict[str, Any]:
 
     import dpctl  # can be imported once the runtime is loaded
 
-    from xebench.measuring.session.lanes import device_lanes
+    from xebench.measuring.session.spread import device_lanes
 
     return {
         "device": asdict(device),
