@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from numba.core import errors, types
+from llvmlite import ir
+from numba.core import cgutils, errors, types
 from numba.core.datamodel import models
 
 from xebench.dpex.kernel_api import AddressSpace
@@ -221,3 +222,71 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
 
 
 own_models.register(DeviceFunctionType, models.OpaqueModel)
+
+
+def index_signature(array_type: Any, given: Any) -> tuple[Any, Any]:
+    """The index types of an element: as parts, and as the one type that stands in a signature."""
+    parts = indices(array_type, given)
+    return parts, types.Tuple(parts) if isinstance(given, types.BaseTuple) else parts[0]
+
+
+def constant_index(given: Any) -> int | None:
+    """The last part of an index if it is a compile-time constant, else None.
+
+    Raises:
+        Misuse: it is negative, which numba would not wrap around here.
+    """
+    last = given.types[-1] if isinstance(given, types.BaseTuple) else given
+    if not isinstance(last, types.IntegerLiteral):
+        return None
+    value: int = last.literal_value
+    if value < 0:
+        raise Misuse(f"index is {value}, but must not be negative")
+    return value
+
+
+class StoredValues:
+    """The values of a store: one value, as many arguments as elements, or one tuple of as many.
+
+    Args:
+        array_type: the array that is written.
+        given: the type of the ``value`` or ``*values`` parameter.
+        width: how many elements are stored.
+
+    Attributes:
+        signature: the parameter's type in the signature of the call, without literals.
+
+    Raises:
+        Misuse: another number of values, or something that is no number.
+    """
+
+    def __init__(self, array_type: Any, given: Any, width: int) -> None:
+        self._dtype = array_type.dtype
+        arguments = tuple(given.types) if isinstance(given, types.BaseTuple) else (given,)
+        self._nested = len(arguments) == 1 and isinstance(arguments[0], types.BaseTuple)
+        values = tuple(arguments[0].types) if self._nested else arguments
+        if len(values) != width:
+            raise Misuse(f"{len(values)} value(s) given, but {width} are stored")
+        self._types = tuple(types.unliteral(value) for value in values)
+        for value in self._types:
+            if not isinstance(value, types.Integer | types.Float | types.Boolean):
+                raise Misuse(f"a value is {value}, but must be a real number")
+        plain = types.Tuple(self._types)
+        if self._nested:
+            self.signature = types.Tuple((plain,))
+        else:
+            self.signature = plain if isinstance(given, types.BaseTuple) else self._types[0]
+
+    def unpack(self, context: Any, builder: Any, argument: Any) -> list[Any]:
+        """The LLVM values, converted to the array's dtype as ``array[index] = value`` does."""
+        values = cgutils.unpack_tuple(builder, argument) if is_aggregate(argument) else [argument]
+        if self._nested:
+            values = cgutils.unpack_tuple(builder, values[0])
+        return [
+            context.cast(builder, value, value_type, self._dtype)
+            for value, value_type in zip(values, self._types, strict=True)
+        ]
+
+
+def is_aggregate(value: Any) -> bool:
+    return isinstance(value.type, ir.ArrayType | ir.LiteralStructType)

@@ -207,7 +207,7 @@ def block_write(width: int) -> Typer:
     def typer(array: Any, index: Any, values: Any) -> Any:
         checks.array(array, checks.NUMBERS, (AddressSpace.GLOBAL,), contiguous=True, writable=True)
         parts, index_type = _index(array, index, 16)
-        stored = spirv.StoredValues(array, values, width)
+        stored = checks.StoredValues(array, values, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             unsigned, code = _unsigned(array.dtype)
@@ -229,8 +229,8 @@ def block_write(width: int) -> Typer:
 
 def _index(array: Any, index: Any, alignment: int) -> tuple[Any, Any]:
     """The index types; a last index that is a constant must be a multiple of *alignment* bytes."""
-    parts, index_type = spirv.index_signature(array, index)
-    value = spirv.constant_index(index)
+    parts, index_type = checks.index_signature(array, index)
+    value = checks.constant_index(index)
     if value is not None and value * array.dtype.bitwidth // 8 % alignment:
         raise checks.Misuse(f"index is {value}, but must be a multiple of {alignment} bytes in {array.dtype}")
     return parts, index_type
@@ -263,7 +263,7 @@ def store(width: int, *, aligned: bool = True) -> Typer:
     def typer(array: Any, index: Any, values: Any) -> Any:
         checks.array(array, checks.NUMBERS, contiguous=True, writable=True)
         parts, index_type = _vector_index(array, index, width, aligned)
-        stored = spirv.StoredValues(array, values, width)
+        stored = checks.StoredValues(array, values, width)
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             pointer = _vector_pointer(context, builder, array, args, parts, width)
@@ -278,8 +278,8 @@ def store(width: int, *, aligned: bool = True) -> Typer:
 
 def _vector_index(array: Any, index: Any, width: int, aligned: bool) -> tuple[Any, Any]:
     """The index types; a last index that is a constant is checked here."""
-    parts, index_type = spirv.index_signature(array, index)
-    value = spirv.constant_index(index)
+    parts, index_type = checks.index_signature(array, index)
+    value = checks.constant_index(index)
     if aligned and value is not None and value % width:
         raise checks.Misuse(f"index is {value}, but must be a multiple of {width}, or use the unaligned form")
     return parts, index_type
@@ -321,7 +321,7 @@ def fetch(operator: str) -> Typer:
     def typer(array: Any, index: Any, value: Any, order: Any, scope: Any) -> Any:
         checks.array(array, _INTEGERS if operator in BITWISE else _NUMBERS, writable=True)
         require_wide_atomics(array)
-        parts, index_type = spirv.index_signature(array, index)
+        parts, index_type = checks.index_signature(array, index)
         plain = value_type(array.dtype, value)
         semantics = SEMANTICS[checks.choice("order", order, MemoryOrder, MemoryOrder.RELAXED)] | Semantics.ALL_MEMORY
         spirv_scope = SCOPES[checks.choice("scope", scope, MemoryScope, MemoryScope.DEVICE)]

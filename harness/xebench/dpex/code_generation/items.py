@@ -222,7 +222,7 @@ def atomic_ref(ref: Any, index: Any, memory_order: Any, memory_scope: Any, addre
     if space not in (array.addrspace, AddressSpace.GENERIC):
         raise checks.Misuse(f"address_space is {space.name}, but the array is in {AddressSpace(array.addrspace).name}")
     generators.require_wide_atomics(array)
-    parts, index_type = spirv.index_signature(array, index)
+    parts, index_type = checks.index_signature(array, index)
     made = AtomicRefType(array.dtype, array.addrspace, order, scope)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -296,7 +296,7 @@ def _compare_exchange(of: AtomicRefType, expected_ref: Any, desired: Any, expect
     """``expected_ref`` is an array; the element that differs is put into it. Bits are compared, as in C++."""
     array = checks.array(expected_ref, (of.dtype,), tuple(AddressSpace), writable=True)
     index = types.literal(0) if expected_idx is None else expected_idx
-    parts, index_type = spirv.index_signature(array, index)
+    parts, index_type = checks.index_signature(array, index)
 
     def generate(context: Any, builder: Any, this: Any, args: Any) -> Any:
         position = args[2] if expected_idx is not None else context.get_constant(types.intp, 0)
