@@ -160,3 +160,15 @@ def test_the_answers_are_shown() -> None:
     (told,) = json.loads(isa_text.as_json((), (), found))["claims"]
     assert (told["answer"], told["gpu"], told["number"], told["against_number"]) == ("holds", "pvc", 20, 30)
     assert (told["claim"]["word"], told["claim"]["against"]) == ("instructions", "slow")
+
+
+def test_what_is_claimed_of_other_gpus_is_not_asked() -> None:
+    claim = Claim(CodeClaim.BRANCHES, against="slow", requires=("native_float_atomics=0",))
+    kernels = [
+        kernel(launch(variant), gpu, instructions_control=3) for variant in ("slow", "fast") for gpu in ("pvc", "gen9")
+    ]
+    found = {answer.target.gpu: answer for answer in answers(claim, *kernels)}
+    assert (found["gen9"].answer, found["gen9"].number) == (Answer.NO_EFFECT, 3)
+    assert (found["pvc"].answer, found["pvc"].number) == (Answer.NOT_ASKED, None)
+    (line,) = isa_text.claims([found["pvc"]])
+    assert line.startswith("not asked: p/fast, pvc: ") and "native_float_atomics here: 1" in line

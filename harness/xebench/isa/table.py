@@ -18,6 +18,7 @@ from xebench.isa.assembly import CLASSES
 from xebench.isa.collect import Collected, KernelLaunch
 from xebench.isa.compilation import CompileCache, Compiled, Compiler, Source, Target
 from xebench.isa.kernel_code import KernelOnGpu, compile_all, read_code
+from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
 from xebench.system.gpu_model.gpus import GpuParameters
 from xebench.tables.analysis.claim import Claim, to_json
@@ -268,7 +269,7 @@ class CodeAnswer:
         axes: the point on the axes, as JSON.
         target: what both sides were compiled for, without options of a kernel's own.
         number, against_number: what was compared; None where a side has no code.
-        answer: holds, inverts, no effect or undecided.
+        answer: holds, inverts, no effect, undecided, or not asked where the claim is about other GPUs.
         reason: one line.
     """
 
@@ -296,7 +297,10 @@ def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequ
     for family in families:
         for variant in family.pattern.variants:
             claims = [claim for claim in family.claims(variant, DeviceClass.GPU) if claim.of_code]
-            for claim, target in itertools.product(claims, code.targets):
+            asked = (
+                (one, target) for target in code.targets for one in mark_not_asked(claims, target.parameters or {})
+            )
+            for claim, target in asked:
                 own = code.side(family, variant.name, target)
                 other = code.side(family, claim.against, target)
                 # the same kernels at another point of the axes would only say it again
@@ -353,7 +357,9 @@ def _plain(target: Target) -> Target:
 def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _CodeSide, other: _CodeSide) -> CodeAnswer:
     word = next(each for each in CodeClaim if each == claim.word)
     number, against = own.number(word), other.number(word)
-    if number is None or against is None:
+    if claim.not_asked:
+        answer, reason, number, against = Answer.NOT_ASKED, claim.not_asked, None, None
+    elif number is None or against is None:
         faulty = own if number is None else other
         answer, reason = Answer.UNDECIDED, f"no code of {faulty.name}: {faulty.fault}"
     else:

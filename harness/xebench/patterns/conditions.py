@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
@@ -44,27 +45,28 @@ def fault(claim: Claim) -> str | None:
     return None
 
 
-def mark_not_asked(claims: Iterable[Claim], device: Mapping[str, Any]) -> list[Claim]:
+def mark_not_asked(claims: Iterable[Claim], device: Mapping[str, Any] | GpuParameters) -> list[Claim]:
     """Return the claims. One that is about other devices has the missing fact in ``not_asked``.
 
     Args:
         claims: of a variant.
-        device: its row of the table `devices`.
+        device: its row of the table `devices`, or the GPU of the catalogue that code is compiled for.
     """
-    return [msgspec.structs.replace(claim, not_asked=_obstacle(claim, device)) for claim in claims]
+    facts = partial(_facts_of_gpu, device) if isinstance(device, GpuParameters) else partial(_facts, device)
+    return [msgspec.structs.replace(claim, not_asked=_obstacle(claim, facts)) for claim in claims]
 
 
-def _obstacle(claim: Claim, device: Mapping[str, Any]) -> str:
+def _obstacle(claim: Claim, facts: Callable[[str], Sequence[int]]) -> str:
     for condition in claim.requires:
         word, _, number = condition.partition("=")
-        found = _facts(word, device)
+        found = facts(word)
         if int(number) not in found:
             here = ", ".join(map(str, found)) or "not known"
             return f"made of devices with {condition}; {word} here: {here}"
     return ""
 
 
-def _facts(word: str, device: Mapping[str, Any]) -> list[int]:
+def _facts(device: Mapping[str, Any], word: str) -> Sequence[int]:
     """The numbers that a device has for a word; empty if they are unknown."""
     if word == "sub_group_size":
         return [int(size) for size in str(device.get("sub_group_sizes") or "").split(",") if size]
@@ -72,9 +74,18 @@ def _facts(word: str, device: Mapping[str, Any]) -> list[int]:
         return [int(device["local_memory_bytes"]) // 1024] if device.get("local_memory_bytes") else []
     name = str(device.get("name") or "")
     try:
-        fact = _OF_GPU[word](gpu_of_device(name), name)
+        return _facts_of_gpu(gpu_of_device(name), word, name)
     except GpuError:
         return []
+
+
+def _facts_of_gpu(gpu: GpuParameters, word: str, name: str = "") -> Sequence[int]:
+    """The same of a GPU of the catalogue; ``name``: of the product, which may be one of several."""
+    if word == "sub_group_size":
+        return gpu.sub_group_sizes
+    if word == "local_memory_kib":
+        return [gpu.max_slm_per_work_group_bytes // 1024]
+    fact = _OF_GPU[word](gpu, name)
     return [] if fact is None else [int(fact)]
 
 
