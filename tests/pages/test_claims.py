@@ -177,6 +177,17 @@ def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:
     assert (told.missing, told.stale) == ([], [])
 
 
+def test_why_a_cpu_answers_so_is_not_said_of_a_gpu(run: Run) -> None:
+    info = pattern(run, FASTER)
+    gpu = changed_run.changed(run, devices=run.devices.assign(device_class="gpu"))
+    key = f"{info.name}/fast/slow"
+    both = Answered([info], {"here": run, "there": gpu}, {"sentences": {key: "Cores are few."}})
+    assert key in both.explained("there") and both.runs_of_sentence(key) == ["here"]
+    assert "`slow`, on `here`: Cores are few." in markdown(both, [])
+    alone = Answered([info], {"there": gpu}, {"sentences": {key: "Lanes wait."}})
+    assert alone.runs_of_sentence(key) == ["there"]
+
+
 def test_claims_on_code_have_the_answers_of_the_kept_compilers() -> None:
     claim = Claim("registers", against="slow", source="G 2272")
     told = {"pattern": "p", "variant": "fast", "gpu": "pvc", "answer": "holds", "number": 8, "against_number": 16}

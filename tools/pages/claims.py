@@ -228,6 +228,11 @@ class Answered:
             if any(each.answer in EXPLAINED for each in found)
         }
 
+    def runs_of_sentence(self, key: str) -> list[str]:
+        """The runs that a sentence is of: why a CPU device answers so says nothing of a GPU that does, too."""
+        names = [name for name in self.runs if key in self.explained(name)]
+        return [name for name in names if class_of(self.runs[name]) == DeviceClass.CPU] or names
+
     def owner(self, said: Said) -> str:
         """Who makes a claim, as the summary counts them."""
         if said.claim.is_ours:
@@ -342,7 +347,7 @@ def _notes(answered: Answered, numbers: Sequence[int]) -> Iterator[str]:
         pattern, variant, against = key.split("/")
         whose = f"- `{pattern}`: `{variant}` against `{against}`"
         if key in sentences or key in missing:
-            where = ", ".join(f"`{name}`" for name in answered.runs if key in answered.explained(name))
+            where = ", ".join(f"`{name}`" for name in answered.runs_of_sentence(key))
             yield f"{whose}, on {where}: {' '.join(sentences.get(key, 'nobody has said yet why.').split())}"
         for name in answered.runs:
             found = [each for n in numbers if answered.said[n].key == key for each in answered.found[name][n]]
