@@ -44,8 +44,9 @@ def attempt(session: Session, pattern: Any, variant: Any, binding: Binding, axes
         return f"skipped: {reason}"
     session.begin()
     try:
-        start(variant.function, session, binding.bound, axes)
+        sample = start(variant.function, session, binding.bound, axes)
         session.wait()
+        del sample  # not before: a library may be at work on arrays that it alone keeps
     except XebenchError as error:
         return f"{type(error).__name__}: {error}"
     except Exception as error:

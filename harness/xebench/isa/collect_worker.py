@@ -97,8 +97,9 @@ class _Collector:
         try:
             binding.reset()
             self._session.begin()
-            start(function, self._session, binding.bound, parameters)
+            sample = start(function, self._session, binding.bound, parameters)
             self._session.wait()
+            del sample  # not before: a library may be at work on arrays that it alone keeps
         except BaseException as error:
             return portable_text(describe_error(error))
         return ""
