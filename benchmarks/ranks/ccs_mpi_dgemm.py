@@ -31,8 +31,8 @@ pattern = Pattern(
 )
 
 # Each rank takes an engine by its number, the second way of the guide (G 20182). With its first, a list of cells, a
-# rank sees one stack alone. The runtime of SYCL shows no engines of that, and would take the first for all ranks: it
-# cuts a stack where this is a part of a card (COMPOSITE). Names of new drivers and old ones.
+# rank sees one stack alone, of which the runtime of SYCL shows no engines: it cuts a stack where this is a part of a
+# card (COMPOSITE). Names of new drivers and old ones.
 SLICES = {
     "ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE",
     "UR_L0_EXPOSE_CSLICE_IN_AFFINITY_PARTITIONING": "1",
@@ -110,6 +110,16 @@ def one_rank(session, p):
 @pattern.intermediate(environment={"ZEX_NUMBER_OF_CCS": "0:1"})
 def four_ranks_on_one_engine(session, p):
     """Four host parts on four cores, and one engine for the kernels of all."""
+    return own_columns(session, p, *session.queues_on(1))
+
+
+# The guide says nothing of how it compares.
+@pattern.baseline(
+    environment={"ZEX_NUMBER_OF_CCS": "0:4", "I_MPI_OFFLOAD_PIN": "1", "I_MPI_OFFLOAD_CELL_LIST": "0,0,0,0"},
+    requires=("intel_gpu", "level_zero"),
+)
+def four_ranks_of_cell_list(session, p):
+    """The guide's command: Intel's MPI puts four ranks on the first stack, and engines are left to the runtime."""
     return own_columns(session, p, *session.queues_on(1))
 
 

@@ -77,6 +77,9 @@ def test_ranks_that_nobody_pinned_are_told(monkeypatch: pytest.MonkeyPatch) -> N
     asked = {"I_MPI_OFFLOAD_DEVICE_LIST": "0,1"}
     monkeypatch.setenv("ZE_AFFINITY_MASK", "1")
     assert found(asked, Queue()) == {"I_MPI_OFFLOAD_DEVICE_LIST": "ZE_AFFINITY_MASK=1"}
+    monkeypatch.setenv("ZE_AFFINITY_MASK", "0,1")
+    with pytest.raises(Unsupported, match="=0,1 was not heeded: ZE_AFFINITY_MASK=0,1"):
+        found(asked, Queue())
     monkeypatch.delenv("ZE_AFFINITY_MASK")
     with pytest.raises(Unsupported, match="=0,1 was not heeded: the launcher sets no ZE_AFFINITY_MASK"):
         found(asked, Queue())

@@ -61,9 +61,10 @@ def _lists(wanted: str, queue: dpctl.SyclQueue) -> Found:
 
 
 def _pinned(_wanted: str, _queue: dpctl.SyclQueue) -> Found:
-    """Intel's launcher hides all but a rank's own stack from it."""
+    """Intel's launcher hides all but a rank's own stack from it, unless the user names some himself (G 19262)."""
     mask = relevant_environment().get("ZE_AFFINITY_MASK", "")
-    return Found(f"ZE_AFFINITY_MASK={mask}" if mask else "the launcher sets no ZE_AFFINITY_MASK", bool(mask))
+    words = f"ZE_AFFINITY_MASK={mask}" if mask else "the launcher sets no ZE_AFFINITY_MASK"
+    return Found(words, bool(mask) and "," not in mask)
 
 
 def _openmp_pool(wanted: str, queue: dpctl.SyclQueue) -> Found:
