@@ -125,7 +125,7 @@ def test_what_the_device_cannot_run_is_refused_before_it_is_built(
 ) -> None:
     with pytest.raises(IndexSpaceError, match="has a LocalAccessor, which needs an NdRange"):
         session.launch(scale, kapi.Range(64), x, 2, LOCAL, 64)
-    with pytest.raises(UnsupportedByDevice, match="asks for 1073741824 bytes of local memory"):
+    with pytest.raises(UnsupportedByDevice, match="needs 1073741824 bytes of local memory"):
         session.launch(scale, SPACE, x, 2, kapi.LocalAccessor(1 << 28, np.float32), 64)
     wide = opencl_kernel(
         "__attribute__((intel_reqd_sub_group_size(SIMD))) __kernel void wide(__global float *x) { x[0] = 1; }",
@@ -147,6 +147,15 @@ def test_arguments_that_are_stated_wrongly_are_told(session: Session, scale: For
         session.launch(opencl_kernel(text, arguments="__global float *x"), SPACE, x)
     with pytest.raises(SubmissionError, match="are the argument types that are stated those of its code"):
         session.launch(opencl_kernel(text, arguments="__global float *x, ulong n"), SPACE, x, 1)
+
+
+def test_a_kernel_that_declares_more_local_memory_than_there_is_says_so(session: Session, x: Any) -> None:
+    floats = int(session.device.local_mem_size) // 4 + 1
+    tile = (
+        f"__kernel void t(__global float *x) {{ __local float a[{floats}]; a[get_local_id(0)] = x[0]; x[1] = a[0]; }}"
+    )
+    with pytest.raises(SubmissionError, match=f"it declares {4 * floats} bytes of local memory, and the device has"):
+        session.launch(opencl_kernel(tile), SPACE, x)
 
 
 def test_kernels_of_one_text_are_not_mixed_up(session: Session, scale: ForeignKernel, x: Any) -> None:

@@ -237,6 +237,7 @@ def separate_context(device: Device) -> Any:
 
 
 _KERNEL_PROGRAM, _BINARY_SIZES, _BINARIES = 0x1194, 0x1165, 0x1166
+_LOCAL_BYTES = 0x11B2
 
 #: Sections that equal code may differ in: the source's SPIR-V or IR, offsets of names, and what is for tools alone.
 _ASIDE: Final = (".spv", ".ocl.ir", ".ocl.meta", ".symtab", ".gtpin", ".debug", ".misc")
@@ -296,6 +297,18 @@ def _of_opencl(built: DeviceKernel) -> bytes:
     finally:
         library.clReleaseKernel(kernel)
     return binary.raw
+
+
+def declared_local_bytes(built: DeviceKernel) -> int:
+    """The shared local memory that a kernel declares itself; 0 where only the driver has it."""
+    if built.device.backend.name != "opencl":
+        return 0
+    library, kernel, size = opencl_library.open_library(), kernel_handle(built.kernel), ctypes.c_uint64()
+    try:
+        library.clGetKernelWorkGroupInfo(kernel, None, _LOCAL_BYTES, ctypes.c_size_t(8), ctypes.byref(size), None)
+    finally:
+        library.clReleaseKernel(kernel)
+    return size.value
 
 
 def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:

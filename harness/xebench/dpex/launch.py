@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex import native_handles
-from xebench.dpex.device_kernel import DeviceKernel
+from xebench.dpex.device_kernel import DeviceKernel, declared_local_bytes
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from xebench.dpex.events import NO_CLOCK, DeviceEvent, lacks_clock
 from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter
@@ -261,7 +261,7 @@ def check_local_memory(kernel: DeviceKernel, local_bytes: int) -> None:
     available = _local_memory_bytes(kernel.device)
     if local_bytes > available:
         raise UnsupportedByDevice(
-            f"kernel {kernel.compiled.name} asks for {local_bytes} bytes of local memory; "
+            f"kernel {kernel.compiled.name} needs {local_bytes} bytes of local memory; "
             f"{kernel.device.name} has {available}"
         )
 
@@ -424,6 +424,15 @@ class PreparedLaunch:
             compiled = self.device_kernel.compiled
             if lacks_clock(self.queue):
                 raise SubmissionError(f"kernel {compiled.name} was not submitted: {NO_CLOCK}")
+            declared, available = (
+                declared_local_bytes(self.device_kernel),
+                _local_memory_bytes(self.device_kernel.device),
+            )
+            if declared > available:
+                raise SubmissionError(
+                    f"kernel {compiled.name} was not submitted: it declares {declared} bytes of local memory, and the "
+                    f"device has {available}: declare less"
+                )
             doubt = ": are the argument types that are stated those of its code?" if compiled.foreign else ""
             raise SubmissionError(f"kernel {compiled.name} was not submitted{doubt}; DPCTL_VERBOSITY=error prints why")
         return DeviceEvent.own(reference, self._block.keep)
