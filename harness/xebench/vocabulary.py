@@ -329,7 +329,7 @@ class Flag(Word):
     )
     CACHE_UNKNOWN = (
         "cache size unknown",
-        "a cold sample of a device whose caches may be larger than what was flushed: nobody tells their size",
+        "a cold sample of a device whose caches may be larger than what was flushed: their size is unknown",
     )
     UNSYNCHRONISED = (
         "unsynchronised",
@@ -347,7 +347,7 @@ class Flag(Word):
     STOLEN = ("stolen time", "a hypervisor gave the cores to others more, or less, than at the start")
     CLOCK = ("clock", "the clock, or the limit of the GPU's clock, is not that of the start")
     THROTTLING = ("throttling", "the device was slowed down for its temperature or power")
-    THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not tell apart")
+    THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not distinguish")
     SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
 
     def invalidates(self, metric: str) -> bool:

@@ -65,7 +65,7 @@ class Asked:
             self.lacking.append(str(error))
         local_bytes = sum(map(_local_bytes, arguments))
         if local_bytes > SMALL.local_memory_bytes:
-            self.lacking.append(f"kernel {name} asks for {local_bytes} bytes of local memory")
+            self.lacking.append(f"kernel {name} needs {local_bytes} bytes of local memory")
         if foreign:
             wide = {word for word in ("double", "half") if re.search(rf"\b{word}\d*\b", kernel.opencl_c)}
         else:
@@ -194,7 +194,7 @@ def test_what_is_lacking_is_seen(session: Any) -> None:
     assert asked.launches == 1
     assert [line.split(": ")[0] for line in asked.lacking] == [
         "kernel wide requires sub-groups of 16; another GPU offers 32",
-        "kernel wide asks for 65536 bytes of local memory",
+        "kernel wide needs 65536 bytes of local memory",
         "kernel wide needs Float64",
     ]
     session.asked = asked = Asked()

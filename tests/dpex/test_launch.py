@@ -172,7 +172,7 @@ def test_more_local_memory_than_the_device_has(queue: Any) -> None:
     fitting = (x, kapi.LocalAccessor((N,), np.float32))
     large = (x, kapi.LocalAccessor((queue.sycl_device.local_mem_size,), np.float32))
     launch = PreparedLaunch(built(reverse, space, fitting, queue), queue, space, fitting)
-    with pytest.raises(UnsupportedByDevice, match="kernel reverse asks for .* bytes of local memory"):
+    with pytest.raises(UnsupportedByDevice, match="kernel reverse needs .* bytes of local memory"):
         launch.rebind(large)
     launch.submit().wait()
 

@@ -25,7 +25,7 @@ def test_without_a_compiler_the_error_says_what_to_install() -> None:
 
 
 def test_a_program_that_is_no_compiler_is_refused() -> None:
-    with pytest.raises(NoCompiler, match="does not tell its version"):
+    with pytest.raises(NoCompiler, match="does not print its version"):
         find_compiler("true")
 
 

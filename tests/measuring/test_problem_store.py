@@ -114,5 +114,5 @@ def test_what_a_variant_could_change_for_others_is_not_shared(field: Any) -> Non
 def test_a_shared_problem_that_is_not_the_one_that_was_asked_for_is_refused() -> None:
     store, own = ProblemStore(KIB), pattern(stride=16)
     store.get(own, {"n": 4, "stride": 16}, 1)
-    with pytest.raises(PatternError, match=r"^the problem has stride=16 where stride=8 was asked"):
+    with pytest.raises(PatternError, match=r"^the problem has stride=16 where stride=8 was set"):
         store.get(own, {"n": 4, "stride": 8}, 1)

@@ -81,7 +81,7 @@ def test_samples_that_no_check_followed_are_told() -> None:
     made.sample(made.case("a", "naive"), device_ns=1.0, checked=False)
     made.sample(made.case("b", "optimized"), device_ns=1.0, valid=False, sample_flags="zero")
     assert flag_line(made.run()) == "flags: 1 zero, 1 that no check followed; of 2 samples 2 are not used"
-    assert "100 % of the samples are not used: --verbose tells why" in brief_remarks(made.run())
+    assert "100 % of the samples are not used: --verbose shows why" in brief_remarks(made.run())
 
 
 def test_only_intervals_that_are_known_are_counted(run: Run) -> None:

@@ -146,14 +146,14 @@ def many(**causes: Any) -> Run:
 
 
 def test_what_could_not_be_told_is_counted_by_its_reason() -> None:
-    assert "Not told: 2 skipped (2 x needs fp64)." in told(many())
+    assert "Without an answer: 2 skipped (2 x needs fp64)." in told(many())
 
 
 def test_long_reasons_are_whole() -> None:
     reason = "needs " + " and ".join(map(str, range(100)))
     run = many()
     pairs = run.pairs.assign(reason=run.pairs["reason"].where(run.pairs["answer"] != "skipped", reason))
-    assert f"Not told: 2 skipped (2 x {reason})." in told(changed(run, pairs=pairs))
+    assert f"Without an answer: 2 skipped (2 x {reason})." in told(changed(run, pairs=pairs))
 
 
 def test_how_long_kernels_were_compiled_is_told_of_each_case_once() -> None:

@@ -164,7 +164,7 @@ def test_numbers_are_written_and_compared_piece_by_piece_and_whole() -> None:
     for place in (0, module.PIECE, array.size - 1):
         bench.write(array, period)
         bench.memory.write(array[place : place + 1], np.full(1, -1, np.float32))
-        wanted = f"1 of {array.size} elements are wrong, first at {place}: got -1.0, wanted {period[place % 16]}"
+        wanted = f"1 of {array.size} elements are wrong, first at {place}: is -1.0, must be {period[place % 16]}"
         with pytest.raises(WrongResult, match=wanted):
             bench.require(array, period)
     bench.write(array, -1)

@@ -116,7 +116,7 @@ def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", [None, [], {"names": []}, {"names": [], "preset": "smoke", "colour": "red"}])
 def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Path) -> None:
     manifest = json.loads(json.dumps({"request": kept}))
-    with pytest.raises(RunFolderError, match="does not say what was asked for"):
+    with pytest.raises(RunFolderError, match="does not record what it was to measure"):
         Recipe.of_run(run_of(tmp_path, manifest).path)
 
 
@@ -142,7 +142,7 @@ def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Pat
 )
 def test_a_recipe_that_was_tampered_with_is_refused(name: str, value: Any, tmp_path: Path) -> None:
     manifest = {"request": {"names": [], "preset": "smoke", name: value}}
-    with pytest.raises(RunFolderError, match=f"asks for {name} .*: start a new run"):
+    with pytest.raises(RunFolderError, match=f"records {name} .*: start a new run"):
         Recipe.of_run(run_of(tmp_path, manifest).path)
 
 

@@ -91,7 +91,7 @@ _MEANINGS = [
             r"Implementation function returned by `@overload` has an unexpected type",
             "it uses a function of numba that works on the host alone: write it as a loop",
         ),
-        (r"numba_get_\w+_random_state", "it asks for random numbers, which the host makes: pass an array of them"),
+        (r"numba_get_\w+_random_state", "it draws random numbers, which only the host makes: pass an array of them"),
         (
             r"object has no attribute 'addrspacecast'|LLVM IR parsing error",
             "it uses a function of numba that works on the host alone: write it as a loop",

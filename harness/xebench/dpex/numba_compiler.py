@@ -196,7 +196,7 @@ def _device_of(launcher: Any) -> Any:
     for argument in launcher.cached_arguments.arg_ty_list:
         if isinstance(argument, USMNdArray) and not isinstance(argument, LocalAccessorType):
             return dpctl.SyclDevice(argument.device)
-    raise ValueError("no array tells the device of this launch")
+    raise ValueError("no argument of this launch is an array on a device")
 
 
 def install_launches() -> None:

@@ -70,7 +70,7 @@ def _version(command: Sequence[str], folder: Path) -> str:
     version = re.search(r"\d+\.\d+[\d.]*", text)
     if version is None:
         said = (run.stdout.strip().splitlines() or ["it says nothing"])[-1][:120]
-        raise NoCompiler(f"{command[0]} does not tell its version ({said}): give another with --ocloc")
+        raise NoCompiler(f"{command[0]} does not print its version ({said}): give another with --ocloc")
     return version[0]
 
 
@@ -191,7 +191,7 @@ def _read_results(binary: Path, dump: Path) -> Compiled:
     zeinfo = sections.get(".ze_info", b"").rstrip(b"\0").decode()
     texts = _assembly_texts(dump, _simd_widths(zeinfo))
     if not texts:
-        return Compiled("unreadable", "the compiler left no assembly: it may not know the SIMD width that was forced")
+        return Compiled("unreadable", "the compiler left no assembly: it may not have the SIMD width that was forced")
     return Compiled(
         "ok",
         zeinfo=zeinfo,

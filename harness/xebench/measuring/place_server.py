@@ -220,7 +220,7 @@ def _ranks() -> Ranks:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise XebenchError(f"mpi4py finds no MPI: {first_line(error)}") from error
+        raise XebenchError(f"mpi4py cannot load an MPI ({first_line(error)}): pip install mpich") from error
     comm, version = MPI.COMM_WORLD, MPI.Get_library_version()
     comm.Barrier()
     _unlink_shared_memory()

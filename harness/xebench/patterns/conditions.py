@@ -94,7 +94,7 @@ _Said = tuple[str, str, Claim]
 
 
 def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str | None:
-    """Describe in a few words what is wrong with the timing claims of a pattern; None if nothing is.
+    """Describe in a few words what is wrong with the claims of time of a pattern; None if nothing is.
 
     Args:
         claims: of each variant, by its name.

@@ -50,7 +50,7 @@ LEGEND = (
 def as_json(
     kernels: Sequence[KernelOnGpu], missing: Sequence[VariantWithoutKernel], answers: Sequence[CodeAnswer] = ()
 ) -> str:
-    """The rows as a list of objects, the variants that have no kernel, and the answers to claims on the code."""
+    """The rows as a list of objects, the variants that have no kernel, and the answers to claims on generated code."""
     content = {
         "rows": [row(kernel) for kernel in kernels],
         "missing": [asdict(variant) for variant in missing],
@@ -76,7 +76,7 @@ def as_text(
     answers: Sequence[CodeAnswer] = (),
     width: int | None = None,
 ) -> str:
-    """A table a pattern, the answers to claims on the code, then what could not be compiled and why."""
+    """A table a pattern, the answers to claims on generated code, then what could not be compiled and why."""
     width = width or terminal_width(100, elsewhere=130)
     return draw(_parts(kernels, missing, answers, width), width)
 

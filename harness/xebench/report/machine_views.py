@@ -57,7 +57,7 @@ def _devices_json(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _devices_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line a device, what it can do below it."""
-    return draw(_devices_parts(rows), _WIDTH) if rows else "no SYCL device: 'xebench doctor' tells what is missing"
+    return draw(_devices_parts(rows), _WIDTH) if rows else "no SYCL device: 'xebench doctor' shows what is missing"
 
 
 def _devices_parts(rows: Sequence[Mapping[str, Any]]) -> Iterator[str | Table]:
@@ -132,7 +132,7 @@ def _roofline_head(measured: Roofline) -> list[str]:
     source = "kept from" if measured.cached else "measured"
     return [
         f"{device.name} ({device.device}, driver {device.driver_version}), {source} {measured.measured_utc}",
-        "values are the fastest sample of the best form; a median far from it tells of others at work",
+        "values are the fastest sample of the best form; a median far from it means that others were at work",
     ]
 
 

@@ -313,7 +313,7 @@ def _many_flags(run: Run) -> list[str]:
     ]
     unused = float((~counting_samples(samples)).mean())
     if unused >= MANY:
-        lines.append(f"{100 * unused:.0f} % of the samples are not used: --verbose tells why")
+        lines.append(f"{100 * unused:.0f} % of the samples are not used: --verbose shows why")
     return lines
 
 

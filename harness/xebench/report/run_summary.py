@@ -288,7 +288,7 @@ def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
             named = [f"{count} x {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
             rest = reasons.total() - sum(count for _, count in reasons.most_common(REASONS_NAMED))
             parts.append(f"{reasons.total()} {answer} ({'; '.join([*named, *([f'{rest} others'] if rest else [])])})")
-    return f"Not told: {', '.join(parts)}." if parts else ""
+    return f"Without an answer: {', '.join(parts)}." if parts else ""
 
 
 def _why(pair: Mapping[Any, Any]) -> str:

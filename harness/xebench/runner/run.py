@@ -139,7 +139,7 @@ class RunEnd:
         elif lacking:
             self.say_what_is_kept(f"{budget.spent}, and {_families(lacking)} not measured")
         else:
-            self.say_what_is_kept(f"{budget.spent}, and {_families(wide)} less precise than was asked for")
+            self.say_what_is_kept(f"{budget.spent}, and {_families(wide)} less precise than wanted")
         return RUN_BUDGET
 
     def _finish(self, ended_by: str | None) -> Run:

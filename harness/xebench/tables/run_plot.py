@@ -37,7 +37,7 @@ def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None, ax: Any = 
         raise XebenchError(f"a plot needs matplotlib ({error}): pip install 'xebench[plot]'") from None
     known = pairs.dropna(subset=["speedup"])
     if known.empty:
-        raise XebenchError(f"{pattern} has no speed-up to draw: 'xebench report' tells what became of it")
+        raise XebenchError(f"{pattern} has no speed-up to draw: 'xebench report' shows what became of it")
     along = _parameter(known, along)
     axes = ax if ax is not None else pyplot.subplots()[1]
     for name, group in known.groupby(_names(known, along), sort=False):

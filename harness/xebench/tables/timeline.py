@@ -259,7 +259,7 @@ def variants_of(run: TimelineTables, pattern: str) -> list[list[ProcessTimeline]
     found = of_cases(rows(cases), by_key(shown, "case_id"), by_key(events, "sample_id"), medians)
     if not found:
         raise XebenchError(
-            f"{pattern} has no sample with events that counts in {run.path}: 'xebench report' tells what became of it"
+            f"{pattern} has no sample with events that counts in {run.path}: 'xebench report' shows what became of it"
         )
     return found
 

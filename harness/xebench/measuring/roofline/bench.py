@@ -253,7 +253,7 @@ def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
         differing = np.flatnonzero(actual != wanted)
         if differing.size and not first:
             at = int(differing[0])
-            first = f"first at {size + at}: got {actual.flat[at]}, wanted {wanted.flat[at]}"
+            first = f"first at {size + at}: is {actual.flat[at]}, must be {wanted.flat[at]}"
         size, wrong = size + actual.size, wrong + differing.size
     if wrong:
         raise WrongResult(f"{wrong} of {size} elements are wrong, {first}")

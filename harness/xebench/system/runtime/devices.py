@@ -212,7 +212,7 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
         NoDevice: there is none.
     """
     if require_gpu and request == "cpu":
-        raise NoDevice("a GPU is required, but the CPU device is asked for: leave out one of the two")
+        raise NoDevice("a GPU is required, and the CPU device is none: leave out one of the two options")
     wanted = "gpu" if require_gpu or request == "gpu" else request
     first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
     if first is None:
