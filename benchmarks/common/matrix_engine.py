@@ -1,8 +1,7 @@
 """Multiply matrices on Intel's matrix engine (XMX), which only OpenCL C reaches from here.
 
 The engine multiplies a tile of 8 rows by 16 values with one of 16 values by as many columns as it has lanes, in the
-short format bfloat16, and adds the product to a tile of float32. A float32 is the sum of up to three bfloat16, its
-terms: a product of matrices is then a sum of products of their terms, of which the small ones are left out.
+short format bfloat16, and adds the product to a tile of float32.
 """
 
 import numpy as np
@@ -12,24 +11,6 @@ from xebench import opencl_kernel
 
 BLOCK = 64  # rows and columns of the product that a work-group computes
 ROWS = 8  # of a tile of the engine
-
-SPLIT = """
-ushort take_term(float *rest) {
-    const uint rounded = (as_uint(*rest) + 0x8000) & 0xffff0000;
-    *rest -= as_float(rounded);
-    return rounded >> 16;
-}
-
-__kernel void split(__global const float *x, __global ushort *terms, const int n, const int of_pairs) {
-    const int col = get_global_id(0), row = get_global_id(1);
-    float rest = x[row * n + col];
-    for (int t = 0; t < TERMS; ++t) {
-        // the right factor lies in pairs of rows, which the engine takes as one word
-        const int place = of_pairs ? (row / 2 * n + col) * 2 + row % 2 : row * n + col;
-        terms[t * n * n + place] = take_term(&rest);
-    }
-}
-"""
 
 # A lane has one value of each row of the left tile, or two if there are 8 lanes, and one column of the right one.
 MULTIPLY = """
@@ -49,6 +30,8 @@ __attribute__((overloadable)) float8 intel_sub_group_bf16_bf16_matrix_mad_k16(le
 
 __attribute__((intel_reqd_sub_group_size(LANES)))
 __kernel void multiply_tiles(__global const void *a, __global const void *b, __global float *c, const int n) {
+    __global const left_t *of_a = (__global const left_t *)a;
+    __global const int *of_b = (__global const int *)b;
     const int lane = get_local_id(0) % LANES;
     const int row = get_global_id(1) * 8 * TALL;
     const int col = get_global_id(0) / LANES * LANES * WIDE + lane;
@@ -56,24 +39,19 @@ __kernel void multiply_tiles(__global const void *a, __global const void *b, __g
     EACH(i, TALL)
         EACH(j, WIDE)
             sum[i][j] = 0.0f;
-    for (int t = 0; t < TERMS; ++t)
-        for (int u = 0; u < TERMS - t; ++u) {
-            __global const left_t *of_a = (__global const left_t *)a + t * (n * n / PER_LANE);
-            __global const int *of_b = (__global const int *)b + u * (n * n / 2);
-            for (int k = 0; k < n; k += 16) {
-                int8 right[WIDE];
-                EACH(j, WIDE)
-                    EACH(r, 8)
-                        ((int *)&right[j])[r] = of_b[(k / 2 + r) * n + col + j * LANES];
-                EACH(i, TALL) {
-                    left_tile left;
-                    EACH(r, 8)
-                        ((left_t *)&left)[r] = of_a[((row + i * 8 + r) * n + k) / PER_LANE + lane];
-                    EACH(j, WIDE)
-                        sum[i][j] = intel_sub_group_bf16_bf16_matrix_mad_k16(left, right[j], sum[i][j]);
-                }
-            }
+    for (int k = 0; k < n; k += 16) {
+        int8 right[WIDE];
+        EACH(j, WIDE)
+            EACH(r, 8)
+                ((int *)&right[j])[r] = of_b[(k / 2 + r) * n + col + j * LANES];
+        EACH(i, TALL) {
+            left_tile left;
+            EACH(r, 8)
+                ((left_t *)&left)[r] = of_a[((row + i * 8 + r) * n + k) / PER_LANE + lane];
+            EACH(j, WIDE)
+                sum[i][j] = intel_sub_group_bf16_bf16_matrix_mad_k16(left, right[j], sum[i][j]);
         }
+    }
     EACH(i, TALL)
         EACH(j, WIDE)
             EACH(r, 8)
@@ -82,13 +60,8 @@ __kernel void multiply_tiles(__global const void *a, __global const void *b, __g
 """
 
 
-def split_into(terms):
-    """The kernel that writes a matrix as so many matrices of bfloat16."""
-    return opencl_kernel(SPLIT, build_options=f"-DTERMS={terms}")
-
-
-def multiply_on_engine(lanes, terms=1, tall=1, wide=1, large_grf=False, emulation=""):
-    """The kernel that multiplies matrices of so many terms.
+def multiply_on_engine(lanes, tall=1, wide=1, large_grf=False, emulation=""):
+    """The kernel that multiplies matrices of bfloat16.
 
     Args:
         lanes: of the engine: 16 on Max and later, 8 on Arc of the A series.
@@ -96,7 +69,7 @@ def multiply_on_engine(lanes, terms=1, tall=1, wide=1, large_grf=False, emulatio
         wide: tiles of ``lanes`` columns that a sub-group computes.
         emulation: OpenCL C of the engine's function, for a device without one.
     """
-    macros = f"-DLANES={lanes} -DTERMS={terms} -DTALL={tall} -DWIDE={wide}{' -DEMULATED' if emulation else ''}"
+    macros = f"-DLANES={lanes} -DTALL={tall} -DWIDE={wide}{' -DEMULATED' if emulation else ''}"
     return opencl_kernel(emulation + MULTIPLY, name="multiply_tiles", build_options=macros, large_grf=large_grf)
 
 

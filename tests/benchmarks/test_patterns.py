@@ -65,6 +65,7 @@ def _as_claimed(case: Mapping[str, Any]) -> bool:
     lacking = (
         "needs a GPU",
         "matrix engine",
+        "needs a device on which oneMKL uses",
         "needs 2 devices",
         "needs the level_zero",
         *(("numba-dpex is needed", "copies between sub-devices", "needs a SYCL runtime") if is_current() else ()),

@@ -53,6 +53,42 @@ def test_rows_of_a_product_may_lie_further_apart(session: Any) -> None:
     assert on_host(session, product).tolist() == (-a[:, :9] @ b[:, :7]).tolist()
 
 
+def test_a_mode_that_the_library_does_not_use_is_told(session: Any) -> None:
+    from xebench.dpex import onemkl
+    from xebench.errors import Unsupported
+
+    a, b = (on_device(session, np.full(shape, 1.001, np.float32)) for shape in ((5, 9), (9, 7)))
+    product = on_device(session, np.zeros((5, 7), np.float32))
+    with pytest.raises(Unsupported, match="needs a device on which oneMKL uses bf16x2 for 5 x 9 times 9 x 7: "):
+        session.call(onemkl.gemm, a, b, product, compute_mode="bf16x2")
+    with pytest.raises(ValueError, match="compute mode 'bf17': give one of standard, bf16, "):
+        session.call(onemkl.gemm, a, b, product, compute_mode="bf17")
+    session.wait()
+    assert not on_host(session, product).any(), "nothing was computed"
+
+
+def test_a_mode_that_the_library_uses_is_tried_once_for_each_shape(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.dpex import onemkl
+
+    asked = []
+    multiply = onemkl._multiply
+
+    def as_on_a_matrix_engine(a: Any, b: Any, c: Any, alpha: float, beta: float, compute_mode: str) -> None:
+        asked.append(compute_mode)
+        multiply(a, b, c, alpha * (1 if compute_mode == "standard" else 1.01), beta, "standard")
+
+    monkeypatch.setattr(onemkl, "_multiply", as_on_a_matrix_engine)
+    monkeypatch.setattr(onemkl, "_tried_modes", set())
+    square, product = (on_device(session, np.ones((4, 4), np.float32)) for _ in range(2))
+    for _ in range(2):
+        session.call(onemkl.gemm, square, square, product, compute_mode="bf16")
+    session.wait()
+    assert asked == ["standard", "bf16", "bf16", "bf16"]
+    assert on_host(session, product)[0, 0] == np.float32(4.04)
+
+
 def test_numbers_are_those_of_the_generator(session: Any) -> None:
     from xebench.dpex import onemkl
 

@@ -30,6 +30,7 @@ from xebench.system.runtime import level_zero_library  # noqa: E402
 from xebench.system.runtime.devices import list_devices, open_device, select_device  # noqa: E402
 
 ITEMS = 1 << 14
+MODES = ("standard", "bf16", "bf16x2", "bf16x3", "tf32")
 SWITCHES = (
     *("ZE_FLAT_DEVICE_HIERARCHY", "ZEX_NUMBER_OF_CCS"),
     *("UR_L0_USE_IMMEDIATE_COMMANDLISTS", "LIBOMPTARGET_LEVEL_ZERO_USE_IMMEDIATE_COMMAND_LIST"),
@@ -226,7 +227,16 @@ def same_code(device: str) -> dict[str, bool]:
     return dict(zip(("again", "equal", "otherwise"), equal, strict=True))
 
 
-ASKED = (limits, registers, times, devices, copies, switches, peers, imported, same_code)
+def products(device: str) -> dict[str, str]:
+    """Products of oneMKL in each of its modes; its trace (MKL_VERBOSE) says which one it took."""
+    from xebench.dpex import onemkl
+
+    session = Session.on(device)
+    square = session.alloc((1024, 1024), np.float32)
+    return {mode: ending(lambda mode=mode: onemkl._multiply(square, square, square, 1, 0, mode)) for mode in MODES}
+
+
+ASKED = (limits, registers, times, devices, copies, switches, peers, imported, same_code, products)
 QUESTIONS = {each.__name__: each for each in ASKED}
 
 if __name__ == "__main__":

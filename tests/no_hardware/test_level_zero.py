@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from optional import needs
-from pretended_gpus import Driver, Tried, current_driver, try_patterns
+from pretended_gpus import HERE, Driver, Tried, current_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
 
@@ -25,9 +25,12 @@ BY_SPEED = {"heterogeneous_split/by_speed"}
 # oneMKL reads memory that nothing has written here, and refuses the device in some processes.
 OF_LIBRARIES = {
     *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
+    "matrix_engine_modes",
     *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
     "update_what_changed",
 }
+# Of oneMKL, in the order in which they are asked for.
+MODES = ("standard", "float_to_bf16", "float_to_bf16x2", "float_to_bf16x3", "float_to_tf32")
 LIMITS = {"dg2": (512, "8,16,32", 64), "pvc": (512, "16,32", 128), "bmg": (160, "16,32", 128)}
 
 pytestmark = [pytest.mark.slow, needs("Level Zero driver")]
@@ -113,6 +116,17 @@ def test_large_register_file_reaches_the_compiler(driver: Driver, gpu: str, tmp_
 def test_memory_of_numpy_is_imported_while_it_lives(driver: Driver, gpu: str, tmp_path: Path) -> None:
     found = driver.tell(gpu, tmp_path, "answers.py", "imported", "level_zero:gpu:0")
     assert found == {"before": False, "during": True, "after": False}
+
+
+def test_modes_of_products_are_those_that_the_library_is_given(driver: Driver, tmp_path: Path) -> None:
+    """On a Max it also takes each for matrices of 1024."""
+    for _ in range(4):  # it refuses the device in some processes: see OF_LIBRARIES
+        arguments = (HERE / "no_hardware" / "answers.py", "products", "level_zero:gpu:0")
+        done = driver.run("pvc", tmp_path, *arguments, more={"MKL_VERBOSE": "2"})
+        given = re.findall(r"row_major::gemm\[float\]\(.*,1024,(\w+),Vector.*\) mode:(\w+)", done.stdout)
+        if len(given) == len(MODES):
+            break
+    assert given == [(mode, mode) for mode in MODES], done.stdout + done.stderr
 
 
 @pytest.mark.numba_dpex

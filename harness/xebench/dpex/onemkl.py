@@ -12,6 +12,7 @@ import functools
 from typing import Any, Final
 
 import dpnp
+import numpy as np
 
 from xebench.dpex.native_handles import event_delete, event_wait, new_object
 from xebench.dpex.signature import as_usm_array
@@ -25,7 +26,7 @@ _EVENTS: Final = "RKSt6vectorINS4_5eventESaIS{}_EE"
 _AXPY: Final = f"{_BLAS}12column_major4axpyERN4sycl3_V15queueElNS0_16value_or_pointerIfEEPKflPfl{_EVENTS.format('D')}"
 _GEMM: Final = (
     f"{_BLAS}9row_major4gemmERN4sycl3_V15queueENS0_9transposeES7_lllNS0_16value_or_pointerIfEEPKflSB_lS9_Pfl"
-    f"{_EVENTS.format('E')}"
+    f"NS1_12compute_modeE{_EVENTS.format('F')}"
 )
 _RNG: Final = "_ZN6oneapi3mkl3rng"
 _GENERATE: Final = (
@@ -40,6 +41,10 @@ _ENGINE: Final = 64
 _EVENT: Final = 16
 _NOT_TRANSPOSED: Final = 0
 
+#: ``compute_mode``: in what a product of single precision may be computed; oneMKL decides whether it is.
+_MODES: Final = {"standard": 1 << 61, "bf16": 0x1, "bf16x2": 0x2, "bf16x3": 0x4, "tf32": 0x10}
+_STANDARD: Final = "standard"
+
 
 class _Value(ctypes.Structure):
     """``value_or_pointer<float>``."""
@@ -49,6 +54,9 @@ class _Value(ctypes.Structure):
 
 #: An empty ``std::vector``.
 _NO_EVENTS: Final = (ctypes.c_void_p * 3)()
+
+#: Devices, shapes and modes that oneMKL was seen to use.
+_tried_modes: set[tuple[Any, ...]] = set()
 
 
 def axpy(alpha: float, x: Any, y: Any) -> None:
@@ -66,24 +74,59 @@ def axpy(alpha: float, x: Any, y: Any) -> None:
     _submit(_AXPY, y.sycl_queue, ctypes.c_int64(x.size), _Value(alpha, None), *pointers)
 
 
-def gemm(a: Any, b: Any, c: Any, alpha: float = 1, beta: float = 0) -> None:
+def gemm(a: Any, b: Any, c: Any, alpha: float = 1, beta: float = 0, compute_mode: str = _STANDARD) -> None:
     """Set c (m x n) to ``alpha`` times the product of a (m x k) and b (k x n), plus ``beta`` times c itself.
 
     All are of float32 on one queue; rows may lie further apart than long.
 
+    Args:
+        a, b: the factors.
+        c: the result.
+        alpha, beta: see above.
+        compute_mode: ``bf16``: each factor as one bfloat16, ``bf16x2`` as the sum of two, ``bf16x3`` of three;
+            ``tf32``; ``standard``: single precision. Before the first product of a shape oneMKL is tried.
+
     Raises:
-        ValueError: shapes do not fit, or elements of a row are not side by side.
+        ValueError: shapes do not fit, or elements of a row are not side by side, or there is no such mode.
         RuntimeError: oneMKL does not run on this device.
-        Unsupported: this environment's oneMKL has no such function.
+        Unsupported: this environment's oneMKL has no such function, or it does not use the mode for this shape here.
     """
     a, b, c = (_checked(array, 2) for array in (a, b, c))
     (m, k), n = a.shape, c.shape[1]
     if b.shape != (k, n) or c.shape[0] != m:
         raise ValueError(f"gemm: shapes {a.shape}, {b.shape} and {c.shape} do not fit")
-    sizes = [ctypes.c_int64(size) for size in (m, n, k)]
+    if compute_mode not in _MODES:
+        raise ValueError(f"gemm: compute mode {compute_mode!r}: give one of {', '.join(_MODES)}")
+    key = c.sycl_device, m, k, n, compute_mode
+    if compute_mode != _STANDARD and key not in _tried_modes:
+        _try_mode(c.sycl_queue, *key[1:])
+        _tried_modes.add(key)
+    _multiply(a, b, c, alpha, beta, compute_mode)
+
+
+def _multiply(a: Any, b: Any, c: Any, alpha: float, beta: float, compute_mode: str) -> None:
+    sizes = [ctypes.c_int64(size) for size in (*c.shape, a.shape[1])]
     of_a, of_b, of_c = ((ctypes.c_void_p(each._pointer), ctypes.c_int64(each.strides[0])) for each in (a, b, c))
     transposed = [ctypes.c_int(_NOT_TRANSPOSED)] * 2
-    _submit(_GEMM, c.sycl_queue, *transposed, *sizes, _Value(alpha, None), *of_a, *of_b, _Value(beta, None), *of_c)
+    numbers = *transposed, *sizes, _Value(alpha, None), *of_a, *of_b, _Value(beta, None), *of_c
+    _submit(_GEMM, c.sycl_queue, *numbers, ctypes.c_uint64(_MODES[compute_mode]))
+
+
+def _try_mode(queue: Any, m: int, k: int, n: int, compute_mode: str) -> None:
+    """Raise if a product is the same by a mode and by none: only a trace of oneMKL says what it used (MKL_VERBOSE)."""
+    rng = np.random.default_rng(1)
+    a, b = (dpnp.asarray(rng.random(shape, np.float32), sycl_queue=queue).get_array() for shape in ((m, k), (k, n)))
+    products = []
+    for mode in (_STANDARD, compute_mode):
+        product = dpnp.empty((m, n), dtype=np.float32, sycl_queue=queue)
+        _multiply(a, b, product.get_array(), 1, 0, mode)
+        queue.wait()
+        products.append(dpnp.asnumpy(product).tobytes())
+    if products[0] == products[1]:
+        raise Unsupported(
+            f"needs a device on which oneMKL uses {compute_mode} for {m} x {k} times {k} x {n}: the result has the "
+            "very bits of single precision"
+        )
 
 
 def uniform(seed: int, y: Any) -> None:
