@@ -90,14 +90,14 @@ def test_a_spectral_element_is_differentiated_there_and_back() -> None:
     e, k, j, i = 1, 2, 3, 0
 
     def gradient(k: int, j: int, i: int) -> list[float]:
-        r = sum(d[i, m] * u[e, k, j, m] for m in range(4))
-        s = sum(d[j, m] * u[e, k, m, i] for m in range(4))
-        t = sum(d[k, m] * u[e, m, j, i] for m in range(4))
+        r = sum(d[m, i] * u[e, k, j, m] for m in range(4))
+        s = sum(d[m, j] * u[e, k, m, i] for m in range(4))
+        t = sum(d[m, k] * u[e, m, j, i] for m in range(4))
         rr, rs, rt, ss, st, tt = metrics[e, k, j, i]
         return [rr * r + rs * s + rt * t, rs * r + ss * s + st * t, rt * r + st * s + tt * t]
 
     total = sum(
-        d[m, i] * gradient(k, j, m)[0] + d[m, j] * gradient(k, m, i)[1] + d[m, k] * gradient(m, j, i)[2]
+        d[i, m] * gradient(k, j, m)[0] + d[j, m] * gradient(k, m, i)[1] + d[k, m] * gradient(m, j, i)[2]
         for m in range(4)
     )
     assert found["w"][e, k, j, i] == total

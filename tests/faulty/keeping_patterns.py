@@ -8,11 +8,11 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import dpctl.tensor
 import numpy as np
 
 from xebench import Pattern, Problem, inout, opencl_kernel, output
 from xebench import kernel_api as kapi
+from xebench.system.runtime.tensor import tensor
 
 SIZES = {"smoke": {"n": 64}, "default": {"n": 64}}
 
@@ -356,7 +356,7 @@ def remembers_by_all_elements(session, p):
 
 
 def of_a_library(session, p):
-    return copied_from(session, p, dpctl.tensor.empty(p.n, dtype="f4", sycl_queue=session.queue))
+    return copied_from(session, p, tensor.empty(p.n, dtype="f4", sycl_queue=session.queue))
 
 
 beside("scratch_of_a_library")(of_a_library)

@@ -23,8 +23,8 @@ def test_the_table_names_every_probe_with_its_unit(measured: Roofline) -> None:
     assert "work-group 256" in text
     value = {probe.name: quantity(place, probe.unit) for place, probe in enumerate(PROBES, 1)}
     assert (
-        f"roofs: bandwidth {value['read_256MiB']}, memory read {value['read']}, memory write {value['write']}, memory copy "
-        f"{value['stream_scale']}, memory triad {value['stream_triad']}, fp32 {value['fp32']}, fp64 -, int32 "
+        f"roofs: bandwidth {value['read_256MiB']}, memory read {value['read']}, memory write {value['write']}, memory "
+        f"copy {value['stream_scale']}, memory triad {value['stream_triad']}, fp32 {value['fp32']}, fp64 -, int32 "
         f"{value['int32']}, SLM {value['slm_read']}" in " ".join(text.split())
     )
     assert max(map(len, text.splitlines())) <= 120
