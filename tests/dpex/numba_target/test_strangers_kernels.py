@@ -10,6 +10,7 @@ import operator
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import dpnp
@@ -19,6 +20,7 @@ from device_kit import require
 
 from xebench import dpex
 from xebench import kernel_api as kapi
+from xebench.dpex import direct_calls
 from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -907,3 +909,10 @@ def _on_host(value: Any) -> Any:
     if isinstance(value, View):
         return value.of(_on_host(value.array))
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
+def test_functions_of_dpnp_are_known_within_a_run_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    direct_calls.install()  # as a run's worker does: a session's functions are around those of dpnp
+    (one,) = (one for one in CASES if one.function.__name__ == "functions_of_dpnp")
+    test_a_kernel_gives_what_plain_python_gives(one, monkeypatch)

@@ -69,8 +69,9 @@ def type_of_value(value: Any) -> Any:
         return _OBJECTS[id(value)]
     if isinstance(value, IntEnum) and type(value).__module__ == kernel_names.__name__:
         return types.IntegerLiteral(int(value))
-    if type(value).__module__.startswith("dpnp.") and isinstance(getattr(np, _dpnp_name(value), None), np.ufunc):
-        return target.typing_context.resolve_value_type(getattr(np, _dpnp_name(value)))
+    function = inspect.unwrap(value)  # in a run a function of dpnp has a session's around it
+    if type(function).__module__.startswith("dpnp.") and isinstance(getattr(np, _dpnp_name(function), None), np.ufunc):
+        return target.typing_context.resolve_value_type(getattr(np, _dpnp_name(function)))
     if isinstance(value, np.ndarray):
         return DeviceArray(numpy_support.from_dtype(value.dtype), value.ndim, "C", readonly=True)
     return None
