@@ -20,9 +20,12 @@ pattern = Pattern(
     axes={"devices": (2,)},
     metric="build",
     environment={"NEO_CACHE_PERSISTENT": "0", "ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},
-    stand_in="A runtime of C++ builds a bundle for all devices of a context by one call, and decides how often. "
-    "dpctl's create_program_from_spirv builds for the device of its queue alone. So a build for each stack is asked "
-    "for here, or one for the whole device, which the stacks then launch: what the guide says is enough.",
+    stand_in="C++ registers device code with the runtime, which builds it for a context and decides how often. dpctl's "
+    "create_program_from_spirv builds for one device. Registered by hand (__sycl_register_lib), SPIR-V was built by "
+    "get_kernel_bundle_impl of the runtime of 2024 in one call for one device, for two stacks as for two GPUs, on "
+    "Intel's driver without hardware; the structures are internal, and a C++ exception would end the process. So a "
+    "build for each stack is asked for here, or one for the whole device, which the stacks then launch: what the guide "
+    "says is enough.",
 )
 
 

@@ -18,8 +18,9 @@ pattern = Pattern(
         "guide": {"n": 1920 * 1080, "frames": 60, "streams": 8},
     },
     own_sizes="a second of video; the guide names no size",
-    stand_in="The guide's frames are compressed by media engines, which SYCL does not reach. A kernel in which a frame "
-    "follows from the one before takes the place of a codec.",
+    stand_in="The guide's frames are compressed by media engines. PyAV reaches these (FFmpeg with Intel's oneVPL), but "
+    "without a GPU its h264_qsv opens no session, so nothing could be tried. A kernel in which a frame follows from "
+    "the one before takes the place of a codec.",
     # the whole program with its copies, or the frames alone
     axes={"devices": (2,), "data": ("copied", "stays")},
     metric="wall",

@@ -1,7 +1,7 @@
 """Two programs on one device share the memory of a frame: hand over the array, not a copy of it.
 
-The guide's two are a video decoder (VA-API) and SYCL kernels; Python has no video surfaces as device memory. Here they
-are kernels and a library, which takes an array by its address (DLPack).
+The guide's two are a video decoder (VA-API) and SYCL kernels. Here they are kernels and a library, which takes an array
+by its address (DLPack).
 """
 
 import dpnp
@@ -21,8 +21,9 @@ pattern = Pattern(
         "guide": {"height": 240, "width": 320},
     },
     metric="wall",
-    stand_in="Python has no video surfaces as device memory (VA-API and DMA-BUF have no packages that do). A "
-    "kernel and a library hand a frame to each other by its address (DLPack), or copy it.",
+    stand_in="The guide's decoder leaves a video surface, which libva exports as a DMA-BUF and Level Zero imports. "
+    "Both can be called by ctypes, but libva opens the render node of a GPU, and there was none to try it. A kernel "
+    "and a library hand a frame to each other by its address (DLPack), or copy it.",
 )
 
 

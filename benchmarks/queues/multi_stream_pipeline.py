@@ -18,8 +18,9 @@ pattern = Pattern(
         "guide": {"pixels": 1920 * 1080, "frames": 10, "streams": 4},
     },
     own_sizes="the guide names no sizes: full HD",
-    stand_in="The guide's streams are videos, which media engines decode, and these have no interface in Python. A "
-    "kernel between two copies takes the place of a decoder.",
+    stand_in="The guide's streams are videos, which media engines decode. PyAV reaches these (FFmpeg with Intel's "
+    "oneVPL), but without a GPU its h264_qsv opens no session, so nothing could be tried. A kernel between two copies "
+    "takes the place of a decoder.",
     metric="span",
     requires=("usm_host",),
 )
