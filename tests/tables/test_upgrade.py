@@ -177,6 +177,7 @@ def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
 
 
 @stored.needed
+@pytest.mark.slow
 def test_the_reference_run_is_compared_with_itself() -> None:
     run = load_run(REFERENCE)
     assert "tiled_matmul" in formats.render(run, "text")
