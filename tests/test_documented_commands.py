@@ -62,7 +62,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("bin", "lib", "pyvenv.cfg"):
         (venv / name).symlink_to(Path(sys.prefix) / name)
     (venv / f".installed-{sys.version_info.major}.{sys.version_info.minor}").touch()
-    gpus = json.loads((ROOT / "harness/xebench/system/gpu_model/data/gpus.json").read_text(encoding="utf-8"))["gpus"]
+    gpus = json.loads((ROOT / "harness/xebench/system/data/gpus.json").read_text(encoding="utf-8"))["gpus"]
     own = next(gpu for gpu in gpus if gpu["code"] == "pvc")
     facts = {name: value for name, value in own.items() if name not in ("code", "name", "products", "notes")}
     (tmp_path / "my-gpu.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in facts.items()))

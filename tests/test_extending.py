@@ -328,7 +328,7 @@ def test_a_report_format_is_a_module(copy: Path) -> None:
 
 LAUNCH = ("--work-group", "256", "--sub-group", "16")
 GPU = """
-from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device, gpu_of_platform
+from xebench.system.gpus import find_gpu, gpu_of_device, gpu_of_platform
 from xebench.isa.projection import bound
 from xebench.isa.compilation import Target
 print(Target('xyz').device, gpu_of_platform('XYZ2').code, gpu_of_device('Intel Example E10').code,

@@ -13,8 +13,8 @@ from xebench.dpex.signature import index_space_extents
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import builtin_files
-from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
-from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
+from xebench.system.gpus import GpuParameters, find_gpu
+from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of
 from xebench.system.runtime import load
 
 GUIDES = find_gpu("tgl")  # the guide's example: 672 threads

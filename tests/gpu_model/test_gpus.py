@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.system.gpu_model.gpus import (
+from xebench.system.gpus import (
     GpuError,
     SizeError,
     find_gpu,
@@ -370,7 +370,7 @@ def test_what_ocloc_calls_a_gpu(tmp_path):
 
 def test_the_model_is_cheap_to_import():
     code = (
-        "import sys, xebench.system.gpu_model.occupancy;"
+        "import sys, xebench.system.occupancy;"
         "print([name for name in ('numpy', 'pandas', 'rich', 'dpctl') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

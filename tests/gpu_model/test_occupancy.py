@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from occupancy_kit import occupancy
 
 from xebench.errors import XebenchError
-from xebench.system.gpu_model.gpus import SizeError, find_gpu, gpus
-from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of, parse_launch
+from xebench.system.gpus import SizeError, find_gpu, gpus
+from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, occupancy_of, parse_launch
 
 TGL, PVC = find_gpu("tgl"), find_gpu("pvc")
 KIB = 1024

@@ -8,8 +8,8 @@ import math
 import pytest
 from occupancy_kit import occupancy
 
-from xebench.system.gpu_model.gpus import find_gpu
-from xebench.system.gpu_model.occupancy import UnsupportedLaunch
+from xebench.system.gpus import find_gpu
+from xebench.system.occupancy import UnsupportedLaunch
 
 TGL = find_gpu("tgl")
 GEN9 = find_gpu("p630")

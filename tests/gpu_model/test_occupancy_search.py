@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from occupancy_kit import occupancy
 
-from xebench.system.gpu_model.gpus import find_gpu, gpus
-from xebench.system.gpu_model.occupancy import (
+from xebench.system.gpus import find_gpu, gpus
+from xebench.system.occupancy import (
     LaunchShape,
     Occupancy,
     UnsupportedLaunch,

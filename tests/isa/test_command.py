@@ -19,7 +19,7 @@ from xebench.isa.table import ISA
 from xebench.patterns.registry import discover
 
 HERE = Path(__file__).parent
-GPUS = HERE.parents[1] / "harness/xebench/system/gpu_model/data/gpus.json"
+GPUS = HERE.parents[1] / "harness/xebench/system/data/gpus.json"
 
 
 @pytest.fixture

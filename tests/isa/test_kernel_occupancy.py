@@ -21,7 +21,7 @@ from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import discover, select
 from xebench.system import runtime
-from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
+from xebench.system.gpus import GpuParameters, find_gpu
 
 PVC = find_gpu("pvc")
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from occupancy_kit import occupancy
 
 from xebench.isa.projection import RoofBound, bound, engines_share, guide_figures
-from xebench.system.gpu_model.gpus import find_gpu, gpus
-from xebench.system.gpu_model.occupancy import UnsupportedLaunch
+from xebench.system.gpus import find_gpu, gpus
+from xebench.system.occupancy import UnsupportedLaunch
 
 STACK = find_gpu("max1550-stack")
 NAMES = [gpu.code for gpu in gpus()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xebench.system.gpu_model.gpus import GpuParameters
-from xebench.system.gpu_model.occupancy import LaunchShape, Occupancy, occupancy_of
+from xebench.system.gpus import GpuParameters
+from xebench.system.occupancy import LaunchShape, Occupancy, occupancy_of
 
 
 def occupancy(gpu: GpuParameters, *shape: int, global_size: int | None = None, **rest: int) -> Occupancy:

@@ -3,8 +3,8 @@
 import json
 
 from xebench.report.gpu_views import HEAT_MAP
-from xebench.system.gpu_model.gpus import find_gpu
-from xebench.system.gpu_model.occupancy import heat_map
+from xebench.system.gpus import find_gpu
+from xebench.system.occupancy import heat_map
 
 PVC = find_gpu("pvc")
 

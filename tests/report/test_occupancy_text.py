@@ -6,7 +6,7 @@ from occupancy_kit import occupancy
 
 from xebench.report import units
 from xebench.report.gpu_views import OCCUPANCY
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpus import find_gpu
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")
 

@@ -17,7 +17,7 @@ from xebench.patterns.declaration import Entry, PatternInfo, covered_entries, en
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.table_forms import fill, table
-from xebench.system.gpu_model.gpus import find_gpu
+from xebench.system.gpus import find_gpu
 from xebench.tables import SCHEMA_VERSION, TABLES
 from xebench.tables.device_facts import RATE_ROOFS, Roof
 from xebench.tables.schema import DERIVED, MEASURED

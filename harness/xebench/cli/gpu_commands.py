@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from xebench.isa.kernel_code import KernelOnGpu
     from xebench.patterns.declaration import PatternInfo
     from xebench.patterns.plan import Family
-    from xebench.system.gpu_model.gpus import GpuParameters
+    from xebench.system.gpus import GpuParameters
 
 
 #: Where there is no terminal.
@@ -63,7 +63,7 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
     """The GPUs, none twice: known facts of names, aliases, products and files; other names as ocloc may have them."""
-    from xebench.system.gpu_model.gpus import GpuError, find_gpu
+    from xebench.system.gpus import GpuError, find_gpu
 
     found: dict[str, str | GpuParameters] = {}
     for name in split_words(value):
@@ -267,7 +267,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
     from xebench.isa.projection import occupancies
     from xebench.isa.projection import project as project_plan
     from xebench.report import gpu_views
-    from xebench.system.gpu_model.gpus import find_gpu
+    from xebench.system.gpus import find_gpu
 
     parameters = find_gpu(gpu, eus)
     plan = plan_for(names, given["paths"], given["preset"], [parameters])
@@ -335,7 +335,7 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
 
 
 def _gpu(name: str | None, eus: int | None) -> GpuParameters:
-    from xebench.system.gpu_model.gpus import find_gpu, gpu_of_device
+    from xebench.system.gpus import find_gpu, gpu_of_device
 
     if name is not None:
         return find_gpu(name, eus)
@@ -350,8 +350,8 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
 
 def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
     from xebench.report import gpu_views
-    from xebench.system.gpu_model.gpus import parse_size
-    from xebench.system.gpu_model.occupancy import heat_map
+    from xebench.system.gpus import parse_size
+    from xebench.system.occupancy import heat_map
 
     size = parse_size(given["sub_group"])
     cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
@@ -360,7 +360,7 @@ def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
     from xebench.report import gpu_views
-    from xebench.system.gpu_model.occupancy import occupancy_of, parse_launch
+    from xebench.system.occupancy import occupancy_of, parse_launch
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
     launch = parse_launch(given["work_group"], given["sub_group"], **shape)

@@ -38,7 +38,7 @@ def complete_presets(context: click.Context, parameter: click.Parameter, incompl
 
 def complete_gpus(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Codes and products of the catalogue, also after a comma."""
-    from xebench.system.gpu_model.gpus import gpus
+    from xebench.system.gpus import gpus
 
     before, comma, last = incomplete.rpartition(",")
     products = (alias for gpu in gpus() for product in gpu.products for alias in product.aliases)

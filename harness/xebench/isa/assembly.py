@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from xebench.system.gpu_model.gpus import gpu_of_platform
+from xebench.system.gpus import gpu_of_platform
 
 _LSC = re.compile(
     r"^(?P<operation>load|store|atomic)(?P<detail>_\w+)?\.(?P<unit>ugm|slm|tgm|urb)(?:\.(?P<rest>[\w.]+))?$"

@@ -20,7 +20,7 @@ import yaml
 
 from xebench.errors import first_line
 from xebench.system import disk_cache
-from xebench.system.gpu_model.gpus import GpuError, GpuParameters, find_gpu
+from xebench.system.gpus import GpuError, GpuParameters, find_gpu
 
 # The compiler adds a program of this name to hold symbols; it is no kernel.
 SYMBOL_TABLE = "Intel_Symbol_Table_Void_Program"

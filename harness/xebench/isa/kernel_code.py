@@ -22,7 +22,7 @@ from xebench.isa.collect import KernelLaunch
 from xebench.isa.compilation import CompileCache, Compiled, Compiler, Job, KernelInfo, Source, Target, read_zeinfo
 from xebench.isa.ocloc import compile_source
 from xebench.system.children.process import in_threads
-from xebench.system.gpu_model.gpus import gpu_of_platform
+from xebench.system.gpus import gpu_of_platform
 from xebench.vocabulary import find_baseline
 
 #: ``r12``, ``r12:4`` (four registers of a message), ``r12.3<1;1,0>:ud`` (lanes of a type, in a region).

@@ -20,7 +20,7 @@ from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Target, read_zeinfo
 from xebench.system.children import process
 from xebench.system.children.process import how_it_ended
-from xebench.system.gpu_model.gpus import GpuError, GpuParameters, find_gpu
+from xebench.system.gpus import GpuError, GpuParameters, find_gpu
 from xebench.system.kernel_files import zebin_sections
 
 TIMEOUT_S = 180.0

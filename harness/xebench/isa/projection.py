@@ -33,8 +33,8 @@ from xebench.isa.kernel_code import KernelOnGpu
 from xebench.isa.table import compile_launches, targets
 from xebench.patterns.declaration import VariantInfo
 from xebench.patterns.plan import Family
-from xebench.system.gpu_model.gpus import GpuParameters, find_gpu
-from xebench.system.gpu_model.occupancy import (
+from xebench.system.gpus import GpuParameters, find_gpu
+from xebench.system.occupancy import (
     DRIVERS_WORK_GROUP,
     LaunchShape,
     Occupancy,

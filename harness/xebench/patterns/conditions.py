@@ -1,7 +1,7 @@
 """What claims of a pattern may say: the words of ``Claim(requires=...)``, and claims that cannot all hold.
 
 A fact is what the driver says of the device at hand (its row of the table `devices`), or what the catalogue of Intel's
-GPUs has by its name (`xebench.system.gpu_model`). A device of which nothing is known is none of those that a claim is
+GPUs has by its name (`xebench.system.gpus`). A device of which nothing is known is none of those that a claim is
 made of.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.system.gpu_model.gpus import GpuError, GpuParameters, gpu_of_device
+from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.tables.analysis.claim import Claim
 from xebench.vocabulary import DeviceClass, Outcome
 

@@ -13,13 +13,13 @@ from rich.text import Text
 
 from xebench.report import View, units
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.system.gpu_model.occupancy import HeatCell, Occupancy, difference, explain, nearest_better
+from xebench.system.occupancy import HeatCell, Occupancy, difference, explain, nearest_better
 from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel
     from xebench.isa.projection import KernelOccupancy, Projection
-    from xebench.system.gpu_model.gpus import GpuParameters
+    from xebench.system.gpus import GpuParameters
 
 
 def _occupancy_json(occupancy: Occupancy) -> str:

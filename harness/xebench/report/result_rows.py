@@ -13,8 +13,8 @@ import pandas as pd
 
 from xebench.report import units
 from xebench.report.remarks import asides, classes, guide_words, is_foreign, obstacle, sentence
-from xebench.system.gpu_model.gpus import GpuError, GpuParameters, gpu_of_device
-from xebench.system.gpu_model.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
+from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
+from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run
 from xebench.tables.analysis import points
 from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows

@@ -10,7 +10,17 @@ from typing import Any, Final
 #: The folder of the package `xebench`, in a source tree or where a wheel is installed.
 PACKAGE: Final = Path(__file__).parents[1]
 
-__all__ = ["PACKAGE", "children", "disk_cache", "gpu_model", "kernel_files", "lazily", "runtime", "sycl_types"]
+__all__ = [
+    "PACKAGE",
+    "children",
+    "disk_cache",
+    "gpus",
+    "kernel_files",
+    "lazily",
+    "occupancy",
+    "runtime",
+    "sycl_types",
+]
 
 
 def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

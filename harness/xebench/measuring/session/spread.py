@@ -4,7 +4,7 @@ SYCL has no query for work-items that give every hardware thread of a device wor
 a hint to those who write vectors by hand: it says 1 for GPUs whose threads have 32 lanes. So a compute unit counts as
 
 - its hardware threads times the largest sub-group that the device offers, on an Intel GPU. Level Zero tells the threads
-  (``sycl_ext_intel_device_info``); for OpenCL they are looked up by the GPU's name (`xebench.system.gpu_model`);
+  (``sycl_ext_intel_device_info``); for OpenCL they are looked up by the GPU's name (`xebench.system.gpus`);
 - `ASSUMED_ITEMS`, on any other device.
 """
 
@@ -19,7 +19,7 @@ import dpctl
 from dpctl.utils import intel_device_info
 
 from xebench.errors import Unsupported
-from xebench.system.gpu_model.gpus import GpuError, gpu_of_device
+from xebench.system.gpus import GpuError, gpu_of_device
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Device, UsmArray
 

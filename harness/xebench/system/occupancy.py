@@ -27,7 +27,7 @@ from math import log2, prod
 from typing import Final
 
 from xebench.errors import XebenchError
-from xebench.system.gpu_model.gpus import GpuParameters, parse_size
+from xebench.system.gpus import GpuParameters, parse_size
 
 #: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
 DRIVERS_WORK_GROUP: Final = 256
