@@ -131,3 +131,12 @@ def test_a_trace_of_another_form_is_refused() -> None:
 
     with pytest.raises(Unsupported, match="names no function of Level Zero"):
         copies_of("omptarget --> copied", {1})
+
+
+def test_a_device_that_is_not_on_level_zero_is_refused() -> None:
+    import dpctl
+
+    from xebench.dpex import openmp
+
+    with pytest.raises(Unsupported, match="and the device is on opencl"):
+        openmp.target_device(dpctl.SyclDevice("opencl:cpu:0"))

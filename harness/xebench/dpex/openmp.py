@@ -140,6 +140,8 @@ def target_device(device: Device) -> TargetDevice:
     Raises:
         Unsupported: OpenMP has no such device here, or no runtime.
     """
+    if device.backend.name != "level_zero":
+        raise Unsupported(f"OpenMP's memory is found by Level Zero, and the device is on {device.backend.name}")
     library, count = level_zero_library.open_library(), _runtime().omp_get_num_devices()
     for target in map(TargetDevice, range(count)):
         address = target.alloc(1)
