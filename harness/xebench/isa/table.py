@@ -298,7 +298,9 @@ def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequ
         for variant in family.pattern.variants:
             claims = [claim for claim in family.claims(variant, DeviceClass.GPU) if claim.of_code]
             asked = (
-                (one, target) for target in code.targets for one in mark_not_asked(claims, target.parameters or {})
+                (one, target)
+                for claim, target in itertools.product(claims, code.targets)
+                for one in mark_not_asked([claim], target.parameters or {})
             )
             for claim, target in asked:
                 own = code.side(family, variant.name, target)
