@@ -57,7 +57,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        own = Sums(session.queue), pool, store, OwnCode()
+        own = Sums(session.queue), pool, store, OwnCode(session)
         for number in range(visits):
             visit = structs.replace(request, first_block=1000 * number)
             FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()

@@ -120,7 +120,16 @@ def test_tolerances_that_let_one_number_pass_for_all_are_refused(rtol: float, at
     with pytest.raises(UnusableReference, match=f"one number passes for all elements by rtol={rtol:g}, atol={atol:g}"):
         check_reference({"y": np.array([1.0, 1.5, 2.5])}, declared, {}, rtol, atol)
     check_reference({"y": np.array([1.0, 1.5, 4.5])}, declared, {}, 0.1, 0.25)
-    check_reference({"y": np.array([1.0, 1.0, 1.09])}, declared, {}, rtol, atol)  # nearly equal
+    check_reference({"y": np.array([1.0, 1.0, 1.09])}, declared, {}, min(rtol, 0.5), atol)  # nearly equal
+
+
+@pytest.mark.parametrize("expected", [[7.0], [-7.0, -7.1]])
+def test_tolerances_that_let_zero_pass_for_equal_elements_are_refused(expected: list[float]) -> None:
+    declared = {"y": ((len(expected),), np.dtype(np.float32))}
+    with pytest.raises(UnusableReference, match="one number passes for all elements by rtol=0, atol=8"):
+        check_reference({"y": np.array(expected)}, declared, {}, 0.0, 8.0)
+    check_reference({"y": np.array(expected)}, declared, {}, 0.0, 6.0)
+    check_reference({"y": np.zeros(len(expected))}, declared, {}, 0.0, 8.0)
 
 
 def test_differences_say_how_many_and_where() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.measuring import comparison
+from xebench.measuring import comparison, correctness
 from xebench.measuring.place import VariantRun
 from xebench.measuring.prepare import OwnCode
 
@@ -37,12 +37,37 @@ def test_what_the_current_stack_looks_up_when_a_kernel_is_compiled_is_no_change(
         (comparison, "difference", "xebench.measuring.comparison.difference"),
         (VariantRun, "drop", "xebench.measuring.place.VariantRun.drop"),
         (VariantRun, "name", "xebench.measuring.place.VariantRun.name"),
+        (correctness, "LOOKS", "xebench.measuring.correctness.LOOKS"),
+        (correctness.takes_longer, "__defaults__", "xebench.measuring.correctness.takes_longer"),
     ],
 )
 def test_what_was_replaced_is_named(owner: Any, name: str, title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     own = OwnCode()
-    monkeypatch.setattr(owner, name, lambda *arguments, **options: 0)
+    monkeypatch.setattr(owner, name, (9,) if name == "__defaults__" else lambda *arguments, **options: 0)
     assert title in own.changed()
+
+
+class Measures:
+    def __init__(self) -> None:
+        self._clock, self._recorder, self._kernels = time.perf_counter_ns, VariantRun(None), VariantRun(None)  # type: ignore[arg-type]
+        self.queue = self.device = None
+        self.words = ""
+
+    def measure(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [("", "measure"), ("", "_clock"), ("", "_recorder"), ("_recorder", "is_good"), ("_kernels", "drop")],
+)
+def test_what_a_session_measures_by_stays(part: str, name: str) -> None:
+    session = Measures()
+    own = OwnCode(session)
+    session.words, session._recorder.reason = "used", "used"
+    assert own.changed() == []
+    setattr(getattr(session, part) if part else session, name, lambda *arguments: 0)
+    (title,) = own.changed()
+    assert title.endswith(f".{name}")
 
 
 def test_a_function_with_other_code_is_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,20 @@ def test_each_file_has_a_hash_of_itself_and_of_what_it_imports(tmp_path: Path) -
     assert [info.source_sha256 for file in files for info in read([file])] == changed, "whoever else is read with it"
 
 
+def test_a_file_that_is_read_beside_counts_as_the_pattern_file_does(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "steps.cl").write_text("1")
+    reads = f"\nopen('{tmp_path}/log', 'w').close()\nSIZE = int(open('{tmp_path}/steps.cl').read()) *"
+    file.write_text(FILE.replace("\nSIZE =", reads))
+    (before,) = read([file])
+    assert is_as_declared(before) and before.presets["default"] == {"n": 8}
+    (tmp_path / "steps.cl").write_text("2")
+    assert not is_as_declared(before)
+    (now,) = read([file])
+    assert now.presets["default"] == {"n": 16} and now.source_sha256 != before.source_sha256
+    (tmp_path / "log").write_text("what it writes is none of it")
+    assert is_as_declared(now)
+
+
 def test_files_of_the_user_are_read_apart(tmp_path: Path) -> None:
     spoils = "\nPattern.complete = lambda self: {'spoils': None}[self.name]\n"
     (tmp_path / "first.py").write_text(FILE.replace('"mine"', '"spoils"') + spoils)

@@ -108,7 +108,7 @@ def test_other_software_is_told() -> None:
 
 
 def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
-    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("my.py",), "gpu", True, 0.02, 1.5, "both", 7, 3, 2, 6, 50)
+    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("/my.py",), "gpu", True, 0.02, 1.5, "both", 7, 3, 2, 6, 50)
     run = run_of(tmp_path, recipe.to_manifest())
     assert Recipe.of_run(run.path) == recipe
 
@@ -144,6 +144,15 @@ def test_a_recipe_that_was_tampered_with_is_refused(name: str, value: Any, tmp_p
     manifest = {"request": {"names": [], "preset": "smoke", name: value}}
     with pytest.raises(RunFolderError, match=f"records {name} .*: start a new run"):
         Recipe.of_run(run_of(tmp_path, manifest).path)
+
+
+@pytest.mark.parametrize("path", ["run/evil.py", "evil.py", "{}/run/evil.py", "/proc/self/cwd/run/evil.py"])
+def test_a_run_folder_brings_no_program(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = {"request": {"names": [], "preset": "smoke", "paths": [path.format(tmp_path)]}}
+    run_of(tmp_path, manifest)
+    with pytest.raises(RunFolderError, match="names the pattern file .*evil.py, which a stranger may have"):
+        Recipe.of_run(Path("run"))
 
 
 def test_a_recipe_makes_the_plan_of_the_command_line() -> None:

@@ -260,8 +260,9 @@ class Checker:
             contents = expected.poison(self._source, at_end=at_end)
             checked = yield from place.check(run.name, contents, data_set, anew=not as_it_is)
             commands = _note(checked.measured, remember)
-            if data_set not in self._samples_had and len(checked.measured.executions) == 1:
-                self._checked_on_new.add(run.name)  # of a batch, the first alone does what others find done
+            # of a batch, the first alone does what others find done
+            if data_set not in self._samples_had and len(checked.measured.executions) == 1 and checked.again is None:
+                self._checked_on_new.add(run.name)
             if has_reference:
                 overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
                 self._judge(run, checked, expected, where and f"results are wrong{where}{overwritten}: ")
@@ -278,7 +279,7 @@ class Checker:
                 shortest_ns, longest_ns = min(shortest_ns, new_ns), max(longest_ns, known_ns)
                 # ranks of which there are more than cores wait for each other, and longer at first
                 of_ranks = takes_longer(shortest_ns, longest_ns, WAKING_NS) if run.variant.ranks else True
-                if fewer or (of_ranks and takes_longer(new_ns, known_ns)):
+                if fewer or checked.other or (of_ranks and takes_longer(new_ns, known_ns)):
                     times.append(new_ns / (known_ns or 1))
                 elif not times or (no_longer := no_longer + 1) == NO_LONGER:
                     return
@@ -286,11 +287,7 @@ class Checker:
             if has_other:  # one who remembers the results of these data, too, is as quick on them from now on
                 data_set = self._source.randrange(*WITHOUT_REFERENCE) if unseen is None else unseen
                 unseen, has_reference = None, False
-        if fewer:
-            reason = "fewer commands when called again on the same data"
-        else:
-            reason = f"{statistics.median(times):.3g} times as long on new data as when called again"
-        run.drop(Status.WRONG, f"{reason}{where}: {_ALL_ITS_WORK}")
+        run.drop(Status.WRONG, f"{_what_is_kept(fewer, statistics.median(times))}{where}: {_ALL_ITS_WORK}")
 
     def _of(self, run: VariantRun, data_set: int) -> Expected | None:
         first = self._expected.get(run.variant.ranks)
@@ -315,6 +312,15 @@ class Checker:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
 
 
+def _what_is_kept(fewer: bool, times_as_long: float) -> str:
+    """How a variant does less on data that it knows."""
+    if fewer:
+        return "fewer commands when called again on the same data"
+    if times_as_long > TIMES_AS_LONG:
+        return f"{times_as_long:.3g} times as long on new data as when called again"
+    return "commands on new data that most samples lack"
+
+
 def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> bool:
     """True if a call on new data took so much longer than one on known data that the latter skipped work."""
     return new_ns > TIMES_AS_LONG * known_ns + noise_ns
@@ -335,6 +341,11 @@ def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool
         or takes_longer(time_ns, statistics.median(times_ns))
         or takes_longer(time_ns, min(times_ns), WAKING_NS)
     )
+
+
+def commands_of(call: Call) -> set[tuple[str, str]]:
+    """Kinds and names of what was submitted."""
+    return {(command.kind, command.name) for command in call.measured.events}
 
 
 def _of_one(call: Call, metric: Metric) -> tuple[float, float]:

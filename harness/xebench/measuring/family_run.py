@@ -178,11 +178,9 @@ class FamilyRun:
 
     def _distrust(self) -> None:
         """Whatever was found of the variants is worth nothing when other code has found it than ours."""
-        if replaced := self.own_code.changed():
-            shown = ", ".join(replaced[:3]) + (", ..." if len(replaced) > 3 else "")
+        if fault := self.own_code.fault():
             for variant in self.variants:
-                variant.status = Status.ERROR
-                variant.reason = f"the pattern file has replaced {shown}: what measures and judges must stay as it is"
+                variant.status, variant.reason = Status.ERROR, fault
 
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
@@ -208,7 +206,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
-    own_code = OwnCode()
+    own_code = OwnCode(session)
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:

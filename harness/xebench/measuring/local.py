@@ -15,7 +15,7 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.correctness import does_no_more
+from xebench.measuring.correctness import commands_of, does_no_more
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -280,7 +280,9 @@ class ProblemPlace:
         self._fill(results)
         with self._inputs_kept(look=self._looks) as changed_again:
             again = yield from self._called(variant, prepared)
-        return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known)
+        done = commands_of(call) & commands_of(again)
+        other = 2 * sum(done <= commands_of(sample) for sample in latest) < len(latest)
+        return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that nobody has to compare: they are as in the call before on these data.

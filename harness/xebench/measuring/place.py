@@ -172,6 +172,7 @@ class Checked(Message, frozen=True):
             where nobody asked for results, or the first call did no more than a sample does.
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
+        other: whether both calls submitted a kind of command, or a kernel, that most samples lack.
     """
 
     measured: MeasuredSample
@@ -180,6 +181,7 @@ class Checked(Message, frozen=True):
     again: MeasuredSample | None = None
     ready: Sequence[str] = ()
     known: Sequence[str] = ()
+    other: bool = False
 
 
 #: Stands for a call that is still to be made.

@@ -19,7 +19,7 @@ from xebench.measuring import remote
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.place import Call, Calls, make
-from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.prepare import OwnCode, find_pattern, make_problem
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import Sums
 from xebench.measuring.session.session import Session
@@ -47,6 +47,7 @@ class PlaceServer:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._own_code = OwnCode(session)
         self._sums = Sums(session.queue)
         self._place: ProblemPlace | FunctionPlace | None = None
 
@@ -94,6 +95,9 @@ class PlaceServer:
             place.sample, asked.variant, asked.batch, self.before_sample, reset=asked.reset, traced=asked.traced
         )
         make(calls(), sample)
+        is_check = isinstance(request, remote.Check) and isinstance(place, ProblemPlace)
+        if is_check and (fault := self._own_code.fault()):  # what this process says is worth nothing then
+            raise XebenchError(fault)
         return replies[0]
 
     def end(self) -> None:
@@ -161,15 +165,15 @@ class _RankServer(PlaceServer):
 
 def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:
     """A session on a device; gives the function that answers requests."""
-    server = PlaceServer(Session.on(device))
     direct_calls.install()
+    server = PlaceServer(Session.on(device))
     return _answering(server, parent)
 
 
 def prepare_rank(device: str, parent: Parent) -> Callable[[remote.Request], None]:
     """Meet the other ranks; gives the function that answers requests."""
-    server = _RankServer(_ranks(), device)
     direct_calls.install()
+    server = _RankServer(_ranks(), device)
     return _answering(server, parent)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from operator import is_not
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -33,31 +34,58 @@ from xebench.vocabulary import GENERATOR
 #: Packages and modules whose functions decide what is measured and what is right.
 _DECISIVE: Final = {"xebench", "numpy", "dpctl", "builtins", "math", "random", "statistics", "time"}
 
+#: Attributes of a session that measure.
+_PARTS: Final = ("_clock", "_recorder", "_kernels", "queue", "device")
+
 #: What a class has for methods.
 _METHODS: Final = (FunctionType, classmethod, staticmethod, property)
 
 
 class OwnCode:
-    """The functions, classes and methods of decisive modules, as they are when this is made."""
+    """The functions, classes, methods and constants of decisive modules, as they are when this is made.
 
-    def __init__(self) -> None:
+    Args:
+        objects: sessions: neither their methods may be others, nor `_PARTS` of them, nor the methods of these.
+    """
+
+    def __init__(self, *objects: Any) -> None:
         modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in _DECISIVE]
-        self._kept = [
-            (owner, name, value, getattr(value, "__code__", None))
+        found = [
+            (owner, name, value)
             for module in modules
             for owner in (module, *_classes(module))
             for name, value in vars(owner).items()
-            if isinstance(value, _METHODS) or (owner is module and callable(value))
+            if isinstance(value, _METHODS) or (owner is module and (callable(value) or name.isupper()))
         ]
+        parts = [part for one in objects for name in _PARTS if hasattr(part := vars(one)[name], "__dict__")]
+        own = [(one, name, vars(one).get(name)) for one in (*objects, *parts) for name in (*_PARTS, *_callables(one))]
+        self._kept = [(*each, _code_of(each[-1])) for each in (*found, *own)]
 
     def changed(self) -> list[str]:
         """Names of what is another function or class by now, or does not compare as it should."""
         replaced = (
             _title(owner, name)
             for owner, name, value, code in self._kept
-            if vars(owner).get(name) is not value or getattr(value, "__code__", None) is not code
+            if vars(owner).get(name) is not value or any(map(is_not, _code_of(value), code))
         )
         return list(dict.fromkeys([*replaced, *([] if _compares() else ["how numpy's arrays compare"])]))
+
+    def fault(self) -> str:
+        """Why nothing that this process says can be believed, in one line; "" if there is no reason."""
+        if not (replaced := self.changed()):
+            return ""
+        shown = ", ".join(replaced[:3]) + (", ..." if len(replaced) > 3 else "")
+        return f"the pattern file has replaced {shown}: what measures and judges must stay as it is"
+
+
+def _callables(one: Any) -> Iterator[str]:
+    """The names of an object's methods; an attribute of such a name would hide one."""
+    return (name for name in dir(type(one)) if callable(getattr(type(one), name, None)))
+
+
+def _code_of(value: Any) -> list[Any]:
+    names = ("__code__", "__defaults__", "__kwdefaults__") if isinstance(value, FunctionType | MethodType) else ()
+    return [getattr(value, name) for name in names]
 
 
 def _classes(module: ModuleType) -> Iterator[type]:
@@ -68,8 +96,10 @@ def _classes(module: ModuleType) -> Iterator[type]:
 
 
 def _title(owner: Any, name: str) -> str:
-    module = owner.__name__ if isinstance(owner, ModuleType) else f"{owner.__module__}.{owner.__qualname__}"
-    return f"{module}.{name}"
+    if isinstance(owner, ModuleType):
+        return f"{owner.__name__}.{name}"
+    kind = owner if isinstance(owner, type) else type(owner)
+    return f"{kind.__module__}.{kind.__qualname__}.{name}"
 
 
 def _compares() -> bool:

@@ -15,10 +15,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -116,6 +117,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
         begin: told each of them before it is executed.
     """
     broken: BrokenEnvironment | None = None
+    _note_opened()
     try:
         runtime.load()
     except BrokenEnvironment as error:
@@ -127,10 +129,11 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
         for file in files:
             begin(file)
             before = set(sys.modules)
+            _opened.clear()
             declared = load_file(Path(file))
-            imported = _with_later_imports(file, _forget_imports(before))
-            sources |= {path: contents_hash(path) for path in imported}
-            digest = _digest([file, *sorted(imported)])
+            used = _with_later_imports(file, _forget_imports(before)) | _opened_beside(Path(file))
+            sources |= {path: contents_hash(path) for path in used}
+            digest = _digest([file, *sorted(used)])
             patterns += (describe(pattern, digest) for pattern in declared)
     except PatternError as error:
         needs_the_stack = broken is not None and isinstance(error.__cause__, ImportError)
@@ -145,6 +148,25 @@ def _forget_imports(before: Container[str]) -> set[str]:
     for name in own:
         del sys.modules[name]
     return {str(imported[name]) for name in own if imported[name].is_file()}
+
+
+#: Files that were opened since a pattern file began, such as the text of a kernel.
+_opened: set[Path] = set()
+
+
+@cache
+def _note_opened() -> None:
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
+            _opened.add(Path(arguments[0]))
+
+    sys.addaudithook(note)
+
+
+def _opened_beside(file: Path) -> set[str]:
+    """Those that lie in a pattern file's folder, but for Python's own, which are listed when they are imported."""
+    paths = {path.resolve() for path in _opened if path.suffix not in (".py", ".pyc")}
+    return {str(path) for path in paths if file.resolve().parent in path.parents and path.is_file()}
 
 
 def _with_later_imports(file: str, imported: set[str]) -> set[str]:

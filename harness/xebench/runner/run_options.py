@@ -102,7 +102,14 @@ class Recipe(msgspec.Struct, frozen=True):
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}
         if not isinstance(kept, dict) or not {"names", "preset"} <= kept.keys() <= types.keys():
             raise RunFolderError(f"{folder} does not record what it was to measure: start a new run with --output")
-        return cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
+        recipe = cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
+        for path in map(Path, recipe.paths):
+            if not path.is_absolute() or folder.resolve() in path.resolve().parents:
+                raise RunFolderError(
+                    f"{folder} names the pattern file {path}, which a stranger may have put there (no run has one in "
+                    "its own folder, or by a relative path): start a new run with --path and --output"
+                )
+        return recipe
 
 
 def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
