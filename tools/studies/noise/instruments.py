@@ -45,13 +45,13 @@ class ProgramTimes:
 
     @classmethod
     def of(cls, values_ns: Sequence[float]) -> ProgramTimes:
-        """The statistics of values; at least two."""
+        """The statistics of values; of one alone without a deviation."""
         return cls(
             len(values_ns),
             float(min(values_ns)),
             statistics.fmean(values_ns),
             float(statistics.median(values_ns)),
-            statistics.stdev(values_ns) if len(values_ns) > 1 else float("nan"),  # one block, on a busy machine
+            statistics.stdev(values_ns) if len(values_ns) > 1 else math.nan,  # one block, on a busy machine
         )
 
 
