@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 
 import xebench
 from xebench.errors import XebenchError
+from xebench.measuring.local_functions import FunctionPlace
+from xebench.measuring.place import make
 from xebench.tables import TABLES
 
 pytestmark = pytest.mark.device
@@ -143,6 +146,33 @@ def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) 
     pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
     assert "a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
     assert pairs.loc["again", "speedup"] > 0
+
+
+def test_checks_give_a_function_no_address_of_arguments_that_it_had(session: Any) -> None:
+    free = list(range(100))  # as of memory: what was freed last is the next
+    had: dict[str, list[int]] = {"a": [], "b": [], "c": []}
+
+    class Numbered:
+        def __init__(self, session: Any) -> None:
+            self.number = free.pop()
+
+        def __del__(self) -> None:
+            free.append(self.number)
+
+    def function(name: str) -> Any:
+        return lambda x: had[name].append(x.number)
+
+    place = FunctionPlace(session, {name: function(name) for name in had}, "wall", Numbered)
+    place.begin()
+    for name in had:
+        place.start(name, None)
+    for name in ("a", "a", "b", "b", "b", "c", "c"):
+        before = had[name].copy()
+        make(place.check(name, None), partial(place.sample, name, 1))
+        now = had[name][len(before) :]
+        assert now == [now[0]] * 2 and now[0] not in before  # called on it, and once more
+    place.end()
+    assert len(free) == 100
 
 
 def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:

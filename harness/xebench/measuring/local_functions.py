@@ -70,8 +70,9 @@ class FunctionPlace:
     def _forget(self) -> None:
         self._arguments: tuple[Any, ...] = ()
         self._calls: dict[str, _Function] = {}  # of those whose first calls went well
-        # those of a function's checks live until another one's, so that none has the address of an earlier one
-        self._checked_with: tuple[str, list[Any]] = "", []
+        # arguments of checks and who was called on them: they live until a check of one who was not, so that
+        # nobody is checked on new ones at an address of others that it had
+        self._checked_on: list[tuple[set[str | None], Any]] = []
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
@@ -156,9 +157,9 @@ class FunctionPlace:
             arguments = self._new_arguments()
         except Exception:  # such as for want of memory beside those that it has
             return (yield from self._checked(kept, contents))
-        earlier = self._checked_with[1] if self._checked_with[0] == variant else []
-        self._checked_with = variant, [*earlier, arguments]
         other = next((name for name in self._calls if name != variant), None)
+        had_by_it = [each for each in self._checked_on if variant in each[0]]
+        self._checked_on = [*had_by_it, ({variant, other}, arguments)]
         try:
             if other is not None:
                 self._calls[variant] = _Function(partial(self._functions[other], *arguments))
