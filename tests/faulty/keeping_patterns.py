@@ -407,6 +407,13 @@ def remembers_in_a_class(session, p):
     session.copy(p.y, Holder.kept)
 
 
+@beside("results_as_bytes_of_the_same_data", same_data)
+def remembers_bytes(session, p):
+    if "bytes" not in memo:
+        memo["bytes"] = fetched(session, p).tobytes()
+    session.copy(p.y, np.frombuffer(memo["bytes"], np.float32))
+
+
 @beside("results_in_a_default_of_the_same_data", same_data)
 def remembers_in_a_default(session, p, kept={}):  # noqa: B006
     if not kept:

@@ -74,7 +74,6 @@ def test_checks_among_samples_are_calls_like_theirs_of_the_same_function(pattern
         "memo_by_some_elements",
         "memo_by_all_elements_and_data_read_before",
         "marks_beside_results",
-        "results_in_the_program",
     ],
 )
 def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
@@ -106,14 +105,22 @@ def test_a_memo_on_the_device_is_spoilt_or_found_by_its_time() -> None:
         "answers_in_a_row_of_memory",
         "answers_in_double",
         "answers_in_a_list",
-        "results_by_name_of_the_same_data",
-        "results_in_a_class_of_the_same_data",
-        "results_in_a_default_of_the_same_data",
     ],
 )
 def test_results_that_are_ready_before_a_call_are_found(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern))
     assert status == "wrong" and reason.startswith("y was ready before the call: ")
+
+
+@pytest.mark.parametrize("kept", ["by_name", "in_a_class", "in_a_default", "as_bytes"])
+def test_what_is_kept_of_the_same_data_in_any_form_is_found_by_the_commands_of_the_first_call(kept: str) -> None:
+    status, reason = of_last(measure(KEEPING, f"results_{kept}_of_the_same_data"))
+    assert status == "wrong" and reason.startswith("kernel iterate was submitted by its first call alone: ")
+
+
+def test_a_program_has_no_memory_of_its_own() -> None:
+    status, reason = of_last(measure(KEEPING, "results_in_the_program"))
+    assert status == "error" and "variable kept of its program lasts from call to call" in reason
 
 
 def test_a_thread_that_works_between_the_calls_is_an_error() -> None:

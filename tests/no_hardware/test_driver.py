@@ -22,6 +22,7 @@ GPUS = ("dg2", "tgllp")
 OF_LIBRARIES = (
     "gemm_consecutive/",
     "gemm_padded_rows/",
+    "matrix_engine_modes/",
     "random_generators/made_by_library",
     "reduction_sum/library_sum",
     "update_what_changed/",

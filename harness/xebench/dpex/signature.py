@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
-from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter
+from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter, check_variables
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.system.runtime.tensor import usm_ndarray
@@ -302,7 +302,12 @@ class CompiledKernel:
 
     @classmethod
     def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:
-        """A kernel in OpenCL C or SPIR-V, which nobody has to compile before its driver does."""
+        """A kernel in OpenCL C or SPIR-V, which nobody has to compile before its driver does.
+
+        Raises:
+            OptionError: see `check_variables`.
+        """
+        check_variables(kernel)
         return cls(kernel.name, kernel.spirv, kernel.options, signature, {}, cached=False, foreign=kernel)
 
     @property

@@ -167,6 +167,7 @@ class Checker:
         self._samples_had: set[int] = {0}
         self._checked_on_new: set[str] = set()
         self._readers: set[str] = set()
+        self._first_commands: dict[str, set[tuple[str, str]]] = {}
 
     @property
     def learns(self) -> bool:
@@ -194,6 +195,7 @@ class Checker:
         self._judge(run, started, expected)
         if started.reads:
             self._readers.add(run.name)
+        self._first_commands.setdefault(run.name, set(started.commands))
         return started
 
     def prepare(self, run: VariantRun, place: Place) -> Started:
@@ -270,6 +272,10 @@ class Checker:
                 self._judge_inputs(run, checked.changed)
             if checked.ready:
                 run.drop(Status.WRONG, f"{', '.join(checked.ready)} was ready before the call: {_ALL_ITS_WORK}")
+            # that of the variant's first instance: later ones may find in the module what it has kept there
+            if left_out := self._first_commands.get(run.name, set()) - commands_of(checked.measured):
+                names = ", ".join(" ".join(command) for command in sorted(left_out))
+                run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}")
             goes_on = unseen is not None and has_other  # only what nobody has seen counts
             if not run.is_good() or (checked.again is None and not goes_on):
                 return
@@ -343,9 +349,9 @@ def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool
     )
 
 
-def commands_of(call: Call) -> set[tuple[str, str]]:
+def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:
     """Kinds and names of what was submitted."""
-    return {(command.kind, command.name) for command in call.measured.events}
+    return {(command.kind, command.name) for command in measured.events}
 
 
 def _of_one(call: Call, metric: Metric) -> tuple[float, float]:

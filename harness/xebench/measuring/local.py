@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 PLAIN = bool, int, float, str
 #: So many of a variant's samples a checked call is compared with.
 LATEST: Final = 8
+#: Kinds of commands that do not compute.
+COPIES: Final = {"copy", "fill", "barrier"}
 #: So many times a problem must fit a device that keeps copies of both sets of data.
 ROOM: Final = 8
 
@@ -48,6 +50,7 @@ class _Prepared:
         read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
+        commands: kinds and names of what its first call submitted.
         computed: results that it wrote by copies alone though other data stood in the inputs by then.
     """
 
@@ -56,6 +59,7 @@ class _Prepared:
     read: bool = False
     sample: Callable[[], Any] = tuple
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
+    commands: set[tuple[str, str]] = field(default_factory=set)
     computed: Contents = field(default_factory=dict)
 
 
@@ -155,8 +159,9 @@ class ProblemPlace:
             compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
         self._known(variant, contents, self._data_set)
         reads = self._may_keep(self._prepared[variant])
-        program = self._programs.of(noted)
-        return Started(host_ns, compiled, kernels, devices, self._results(contents), changed, reads, program, found)
+        commands = () if self._problems.count > 1 else sorted(self._prepared[variant].commands)
+        results, program = self._results(contents), self._programs.of(noted)
+        return Started(host_ns, compiled, kernels, devices, results, changed, reads, program, found, commands)
 
     def _prepare(self, variant: str, other: Problem | None = None) -> _Prepared:
         """Call a variant for the first time on these arrays.
@@ -174,8 +179,8 @@ class ProblemPlace:
             made.memory.prepared(session.take_allocations(), written=made.read or session.has_called)
             if self._may_keep(made):
                 made.arrays = KeptArrays(sample)
+            session.begin()
             if other is not None:
-                session.begin()
                 self._put(other)
 
         session.take_allocations()
@@ -185,7 +190,8 @@ class ProblemPlace:
         if made.arrays is None and self._may_keep(made):  # there was no preparation, and there are no other data
             made.arrays = KeptArrays(made.sample)
         session.wait()
-        if other is not None and session.only_copies:
+        made.commands = session.commands
+        if other is not None and {kind for kind, _ in made.commands} <= COPIES:
             made.computed = self.binding.results()
         made.memory.add(session.take_allocations())
         self._threads.note(variant)
@@ -280,8 +286,8 @@ class ProblemPlace:
         self._fill(results)
         with self._inputs_kept(look=self._looks) as changed_again:
             again = yield from self._called(variant, prepared)
-        done = commands_of(call) & commands_of(again)
-        other = 2 * sum(done <= commands_of(sample) for sample in latest) < len(latest)
+        done = commands_of(call.measured) & commands_of(again.measured)
+        other = 2 * sum(done <= commands_of(sample.measured) for sample in latest) < len(latest)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:

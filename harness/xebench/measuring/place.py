@@ -151,6 +151,8 @@ class Started(Message, frozen=True):
         program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`);
             None where that is not known.
         switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
+        commands: kinds and names of what it submitted after its preparation, where there is one data set; the same
+            call is made over and over there.
     """
 
     host_ns: int
@@ -162,6 +164,7 @@ class Started(Message, frozen=True):
     reads: bool = False
     program: str | None = None
     switches: Mapping[str, str] = {}
+    commands: Sequence[tuple[str, str]] = ()
 
 
 class Checked(Message, frozen=True):

@@ -210,6 +210,7 @@ class RemotePlace:
             one_after_another([each.changed for each in own]),
             any(each.reads for each in own),
             switches=own[0].switches,
+            commands=one_after_another([each.commands for each in own]),
         )
 
     def sample(

@@ -166,9 +166,9 @@ class RecordedQueues(direct_calls.Recording):
         return self._recorder.has_commands
 
     @property
-    def only_copies(self) -> bool:
-        """True if nothing that was submitted since :meth:`begin` computes."""
-        return self._recorder.kinds <= {"copy", "fill", "barrier"}
+    def commands(self) -> set[tuple[str, str]]:
+        """Kinds and names of what was submitted since :meth:`begin`."""
+        return self._recorder.commands
 
     def take_allocations(self) -> list[weakref.ref[Any]]:
         """The memory that :meth:`alloc` and libraries gave since the last call, where it is in use still."""

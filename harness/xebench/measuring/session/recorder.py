@@ -136,9 +136,9 @@ class Recorder:
         return bool(self._pending)
 
     @property
-    def kinds(self) -> set[str]:
-        """The kinds of all events."""
-        return {event.kind for event in self._pending}
+    def commands(self) -> set[tuple[str, str]]:
+        """Kinds and names of all events."""
+        return {(event.kind, event.name) for event in self._pending}
 
     def wait(self) -> None:
         """Wait for every event."""
