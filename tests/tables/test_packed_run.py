@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from xebench.errors import RunFolderError
 from xebench.report import formats
-from xebench.tables import load_run, packed_run, schema
+from xebench.tables import files, load_run, packed_run, schema
 from xebench.tables.packed_run import anonymous
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -240,20 +240,33 @@ def with_table(pack: Path, table: str, content: bytes) -> None:
     kept = entries(pack)
     manifest = json.loads(kept["manifest.json"])
     manifest["sha256"][f"{table}.parquet"] = hashlib.sha256(content).hexdigest()
-    made(pack, {**kept, f"{table}.parquet": content, "manifest.json": json.dumps(manifest).encode()})
+    made(pack, {**kept, f"{table}.parquet": content, "manifest.json": files.as_manifest(manifest).encode()})
 
 
-@pytest.mark.parametrize("what", ["rows", "texts"])
-def test_a_small_table_that_becomes_a_large_one_is_not_read(pack: Path, what: str) -> None:
-    rows = packed_run.MOST_ROWS + 1 if what == "rows" else 200_000
+def large_table(what: str) -> bytes:
+    """A table that is small as a file."""
+    rows = files.MOST_ROWS + 1 if what == "rows" else 200_000
     text = "x" if what == "rows" else "x" * 100_000  # 20 GB in 100 kB
     column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int8()), [text])
     buffer = io.BytesIO()
     parquet.write_table(pa.table({"case_id": column}), buffer, compression="zstd", store_schema=False)
     assert len(buffer.getvalue()) < 1 << 20
-    with_table(pack, "pairs", buffer.getvalue())
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("what", ["rows", "texts"])
+def test_a_small_table_that_becomes_a_large_one_is_not_read(pack: Path, what: str) -> None:
+    with_table(pack, "pairs", large_table(what))
     with pytest.raises(RunFolderError, match="larger in memory than a run can be"):
         _ = load_run(pack).pairs
+
+
+@pytest.mark.parametrize("what", ["rows", "texts"])
+def test_nor_is_one_of_a_folder(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "pairs.parquet"
+    path.write_bytes(large_table(what))
+    with pytest.raises(RunFolderError, match="larger in memory than a run can be"):
+        files.read_parquet(path, "pairs")
 
 
 def test_a_pack_cannot_be_gone_on_with(

@@ -22,8 +22,12 @@ from xebench.tables import schema
 
 MANIFEST: Final = "manifest.json"
 
-#: The manifest's entry of the SHA-256 of each file that a finished run has beside it.
+#: The manifest's entry of the SHA-256 of its own other entries, and of each file that a finished run has beside it.
 SHA256: Final = "sha256"
+
+#: Most bytes of a table in memory, and most rows: hours of short kernels make tens of millions of events.
+MOST_TABLE_BYTES: Final = 4 << 30
+MOST_ROWS: Final = 50_000_000
 
 #: What a spreadsheet takes for a formula.
 _FORMULA: Final = re.compile("[=+@\t-]")
@@ -54,6 +58,17 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def as_json(content: Mapping[str, Any]) -> str:
     """``content`` as indented JSON with a newline at its end."""
     return json.dumps(content, indent=2) + "\n"
+
+
+def as_manifest(content: Mapping[str, Any]) -> str:
+    """A manifest as JSON, with the SHA-256 of its entries."""
+    return as_json({**content, SHA256: {**content.get(SHA256, {}), MANIFEST: _sha256_of_manifest(content)}})
+
+
+def _sha256_of_manifest(content: Mapping[str, Any]) -> str:
+    others = {name: value for name, value in content.get(SHA256, {}).items() if name != MANIFEST}
+    rest = {name: value for name, value in content.items() if name != SHA256}
+    return hashlib.sha256(as_json({**rest, SHA256: others}).encode()).hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -185,6 +200,8 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
             f"{path} has schema version {head.schema_version} and this xebench reads {schema.BEFORE} and "
             f"{schema.SCHEMA_VERSION}: measure again, or read it with the xebench that wrote it"
         )
+    if head.sha256.get(MANIFEST) not in (None, _sha256_of_manifest(content)):
+        raise RunFolderError(f"{path} is damaged (it is not as it was written): restore it from a copy of the run")
     return dict(content)
 
 
@@ -267,11 +284,13 @@ def read_parquet(
         content: What the file holds, where it is a part of another.
 
     Raises:
-        RunFolderError: The file is missing or damaged, or a column of it is wrong.
+        RunFolderError: The file is missing or damaged, a column of it is wrong, or it is larger than a run can be.
     """
     try:
         old = version < schema.SCHEMA_VERSION
         wanted = None if old or names is None else [*names]
+        if _is_large(content or path):
+            raise RunFolderError(f"{path} is larger in memory than a run can be: do not trust the file")
         early = cases is not None and not (old and table == "pairs")  # whose cases version 5 does not name
         data = _frame(content or path, wanted, None if old else samples, cases if early else None)
         if old:
@@ -284,6 +303,8 @@ def read_parquet(
         return schema.typed(table, data, names)
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
+    except RunFolderError:
+        raise
     except schema.SchemaError as error:
         raise RunFolderError(f"{path} is damaged: {error}") from error
     except Exception as error:  # whatever pyarrow and pandas raise of bytes that are no table of theirs
@@ -293,6 +314,28 @@ def read_parquet(
 def damaged(path: Path, error: Exception) -> RunFolderError:
     """The error for a file that cannot be read."""
     return RunFolderError(f"{path} is damaged ({describe_error(error)}): restore it from a copy of the run")
+
+
+def _is_large(content: Path | BinaryIO) -> bool:
+    """True if a table has more rows or bytes than a run can have; short texts may stand for long ones in Parquet."""
+    import pyarrow
+    from pyarrow import compute, parquet
+
+    with parquet.ParquetFile(content) as file:
+        whole = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
+        if file.metadata.num_rows > MOST_ROWS or whole > MOST_TABLE_BYTES:
+            return True
+        if file.metadata.num_rows * whole <= MOST_TABLE_BYTES:
+            return False
+        texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
+    total = 0
+    with parquet.ParquetFile(content, read_dictionary=texts) as in_words:
+        for name in texts:
+            for chunk in in_words.read([name], use_threads=False).column(0).chunks:
+                words = chunk if pyarrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+                lengths = compute.binary_length(words.dictionary)
+                total += compute.sum(compute.take(lengths, words.indices)).as_py() or 0
+    return total > MOST_TABLE_BYTES
 
 
 def _frame(

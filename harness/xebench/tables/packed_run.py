@@ -194,12 +194,8 @@ def _members(kind: type) -> Iterable[Any]:
 
 _ENTRIES: Final = (files.MANIFEST, *(f"{table}.parquet" for table in schema.RUN_TABLES))
 
-#: Largest pack, and largest table of it in memory: the largest run that is kept has 5 MB, and 400 MB.
+#: Largest pack: the largest run that is kept has 5 MB, and 400 MB in memory.
 MOST_BYTES: Final = 1 << 30
-
-MOST_TABLE_BYTES: Final = 4 << 30
-
-MOST_ROWS: Final = 50_000_000
 
 #: The end of a zip: signature, two numbers of disks, entries here and in all, bytes and place of the list, comment.
 _END: Final = struct.Struct("<4s4H2LH")
@@ -231,7 +227,7 @@ def write(
     contents = {f"{table}.parquet": _parquet(data[table]) for table in schema.RUN_TABLES}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     clean |= {"schema_version": schema.SCHEMA_VERSION, "state": state, "packed": True, files.SHA256: sums}
-    contents = {files.MANIFEST: files.as_json(clean).encode(), **contents}
+    contents = {files.MANIFEST: files.as_manifest(clean).encode(), **contents}
 
     def fill(temporary: Path) -> None:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as pack:
@@ -279,7 +275,7 @@ class PackedTables:
             raise RunFolderError(f"{self._path} is damaged ({name} is another): ask for the file again")
         where = self._path / name
         version = self.manifest["schema_version"]
-        return files.read_parquet(where, table, version, names, samples, cases, content=_checked(where, content))
+        return files.read_parquet(where, table, version, names, samples, cases, content=io.BytesIO(content))
 
     def _content(self, name: str) -> bytes:
         """An entry.
@@ -329,41 +325,3 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
         raise ValueError("its files are compressed or encrypted")
     if any(entry.file_size != entry.compress_size for entry in entries):
         raise ValueError("a file in it is not as large as it says")
-
-
-def _checked(where: Path, content: bytes) -> BinaryIO:
-    """A table's bytes, after a look at what they become in memory.
-
-    Raises:
-        RunFolderError: more than a run can have.
-    """
-    try:
-        large = _is_large(content)
-    except Exception as error:  # whatever pyarrow raises of bytes that are no table
-        raise files.damaged(where, error) from error
-    if large:
-        raise RunFolderError(f"{where} is larger in memory than a run can be: do not trust the file")
-    return io.BytesIO(content)
-
-
-def _is_large(content: bytes) -> bool:
-    """True if a table has more rows or bytes than a run can have; short texts may stand for long ones in Parquet."""
-    import pyarrow
-    from pyarrow import compute, parquet
-
-    found = parquet.ParquetFile(io.BytesIO(content)).metadata
-    whole = sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
-    if found.num_rows > MOST_ROWS or whole > MOST_TABLE_BYTES:
-        return True
-    if found.num_rows * whole <= MOST_TABLE_BYTES:
-        return False
-    arrow = parquet.read_schema(io.BytesIO(content))
-    texts = [field.name for field in arrow if pyarrow.types.is_string(field.type)]
-    in_words = parquet.ParquetFile(io.BytesIO(content), read_dictionary=texts)
-    total = 0
-    for name in texts:
-        for chunk in in_words.read([name], use_threads=False).column(0).chunks:
-            words = chunk if pyarrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-            lengths = compute.binary_length(words.dictionary)
-            total += compute.sum(compute.take(lengths, words.indices)).as_py() or 0
-    return total > MOST_TABLE_BYTES
