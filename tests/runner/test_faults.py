@@ -294,6 +294,29 @@ def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Pat
     assert killed["reason"] == "sample: killed from outside (signal SIGKILL)"
 
 
+@pytest.mark.slow
+def test_a_lid_that_is_shut_costs_a_sample(tmp_path: Path) -> None:
+    """All processes stop for longer than a worker may be silent."""
+    with going(tmp_path / "run", "--timeout", "10") as run:
+        everybody = family_of(run.process.pid)
+        for signal_number in (signal.SIGSTOP, signal.SIGCONT):
+            for pid in everybody:
+                os.kill(pid, signal_number)
+            time.sleep(12 if signal_number == signal.SIGSTOP else 0)
+        run.gate.unlink()
+        run.ends(0)
+    done = load_run(run.output)
+    assert done.complete and set(done.cases["status"]) == {"ok"}
+    stopped = done.samples[done.samples["host_ns"] > 10e9]
+    assert len(stopped) == 1 and not stopped["valid"].any()
+
+
+def family_of(pid: int) -> list[int]:
+    """A process and all that it started."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(each for child in children for each in family_of(int(child)))]
+
+
 def test_what_a_killed_worker_was_at_is_measured_when_the_run_goes_on(tmp_path: Path) -> None:
     with going(tmp_path / "run") as run:
         kill_worker(run)
