@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from xebench.report.progress import ProgressLine
+from xebench.report.console import ProgressLine
 
 
 class Terminal(io.StringIO):

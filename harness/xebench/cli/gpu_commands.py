@@ -127,7 +127,7 @@ def progress(what: str) -> Iterator[Callable[[int, str], None]]:
 
     Gives the function to call when a part begins, with the number of all parts and its name, from any thread.
     """
-    from xebench.report.progress import ProgressLine
+    from xebench.report.console import ProgressLine
 
     begun, said_s, lock = 0, time.monotonic(), threading.Lock()
     say(what)

@@ -61,7 +61,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
     """
     from xebench.measuring.roofline.measure import measure_roofline
     from xebench.report import machine_views
-    from xebench.report.progress import ProgressLine
+    from xebench.report.console import ProgressLine
     from xebench.system import runtime
 
     with ProgressLine(sys.stderr) as progress:

@@ -185,7 +185,7 @@ def measure(
     plan = recipe.plan()
 
     from xebench.measuring.roofline.measure import Store
-    from xebench.report.progress import ProgressLine
+    from xebench.report.console import ProgressLine
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options
 

@@ -18,7 +18,6 @@ __all__ = [
     "machine_views",
     "pattern_text",
     "patterns_text",
-    "progress",
     "remarks",
     "result_rows",
     "table_forms",

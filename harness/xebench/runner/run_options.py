@@ -211,7 +211,7 @@ class Options:
 
 
 class Progress(Protocol):
-    """Receives the progress of a run; see :mod:`xebench.report.progress`."""
+    """Receives the progress of a run; see `xebench.report.console.ProgressLine`."""
 
     def say(self, text: str) -> None:
         """A notice that stays visible."""
