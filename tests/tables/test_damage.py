@@ -104,6 +104,15 @@ def test_doubled_samples_are_refused(tmp_path: Path, make: Callable[[Path], Path
             writer.finish()
 
 
+def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_place(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, {}) as writer:
+        write_pair(writer)
+        writer.append("samples", [sample("a", 21, 100.0, block=0)])
+    with pytest.raises(RunFolderError, match="samples have sample 21 twice"):
+        load_run(folder)
+
+
 def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_times(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with RunWriter.create(folder, {}) as writer:

@@ -95,7 +95,7 @@ def test_kill_9_loses_nothing_that_was_appended(tmp_path: Path) -> None:
         writer = RunWriter.create({str(tmp_path / "run")!r}, {{}})
         write_pair(writer)
         for number in range(20, 10**9):
-            writer.append("samples", [sample("a", number, 200.0)])
+            writer.append("samples", [sample("a", number, 200.0, block=number)])
             print(number, flush=True)
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)

@@ -29,12 +29,14 @@ _MOMENT: Final = ("case_id", "sequence", "mpi_rank", "clock", "submit_ns", "star
 
 
 def refuse_doubled_samples(folder: Path, samples: pd.DataFrame) -> None:
-    """Refuse samples of one number.
+    """Refuse samples of one number, or of one place: a block has one of each variant that counts.
 
     Raises:
         RunFolderError: names the first such number.
     """
     _refuse_doubled(folder, "samples", samples, samples["sample_id"].duplicated())
+    count = samples[(samples["block"] >= 0) & (samples["sample_flags"] == "")]
+    _refuse_doubled(folder, "samples", count, count.duplicated(["case_id", "state", "block"]))
 
 
 def refuse_doubled_events(folder: Path, events: pd.DataFrame, samples: pd.DataFrame) -> None:
