@@ -62,7 +62,8 @@ def _obstacle(claim: Claim, facts: Callable[[str], Sequence[int]]) -> str:
         found = facts(word)
         if int(number) not in found:
             here = ", ".join(map(str, found)) or "not known"
-            return f"made of devices with {condition}; {word} here: {here}"
+            # the condition last: as one long word it has no room for a sign behind it in a terminal of 80 columns
+            return f"{word} here: {here}; made of devices with {condition}"
     return ""
 
 
