@@ -16,8 +16,7 @@ from statistics import median
 
 from xebench.measuring.roofline.bench import Bench, group_class, measure_groups
 from xebench.measuring.roofline.catalogue import WORKING_SETS, grouped, level_name
-from xebench.measuring.roofline.levels import known_caches
-from xebench.measuring.roofline.measure import roof_columns
+from xebench.measuring.roofline.measure import known_caches, roof_columns
 from xebench.measuring.roofline.search import FULL, RUN
 from xebench.measuring.session.session import Session
 from xebench.system import runtime

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from xebench.measuring.roofline.levels import (
+from xebench.measuring.roofline.measure import (
     Cache,
     beyond_caches,
     cached_bytes,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from xebench.measuring.roofline.levels import fitted, search_line
+from xebench.measuring.roofline.host_probes import fitted, search_line
 from xebench.measuring.roofline.search import BRIEF, Form, Measurement, Undetermined, WrongResult
 
 FIXED_NS, GBPS = 60_000.0, 50.0

@@ -26,8 +26,14 @@ from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
 from xebench.measuring.place import Calls, make
 from xebench.measuring.roofline.bench import EMPTY_KERNEL, quick_result, quick_results
 from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
-from xebench.measuring.roofline.levels import cached_bytes, known_caches, measured_levels, named_levels
-from xebench.measuring.roofline.measure import ProbeResult, roof_columns
+from xebench.measuring.roofline.measure import (
+    ProbeResult,
+    cached_bytes,
+    known_caches,
+    measured_levels,
+    named_levels,
+    roof_columns,
+)
 from xebench.measuring.roofline.search import BRIEF, RUN
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
