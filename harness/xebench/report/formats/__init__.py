@@ -1,6 +1,6 @@
 """The formats of a run's report: each module here is one, with ``render(run) -> str``.
 
-It is named as the format, with ``_`` where that has ``-``. Two modules have several formats, each with a function.
+It is named as the format, with ``_`` where that has ``-``. One module has several formats, each with a function.
 A module is imported when its format is used, so that the names alone cost nothing.
 """
 
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 #: Formats that share a module: its name. Their functions are ``render_asv`` and so on.
-_SHARED: Final = {
-    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "histories"),
-    **dict.fromkeys(("csv", "json"), "values"),
-}
+_SHARED: Final = dict.fromkeys(
+    ("asv", "csv", "github-action-benchmark", "github-action-speedups", "json", "pytest-benchmark"), "for_programs"
+)
 
 
 def names() -> list[str]:

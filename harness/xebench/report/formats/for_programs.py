@@ -1,0 +1,332 @@
+"""A run for other programs: its tables as CSV and JSON, and files of pytest-benchmark, asv and github-action-benchmark.
+
+pytest-benchmark: ``pytest-benchmark compare`` and others read its JSON. They match benchmarks by group, name or full
+name, and know of no device. So class and name of the device are part of all three: two runs of different devices have
+nothing in common that could be compared.
+
+asv: the file is one of results, version 2, which ``asv compare``, ``asv show`` and ``asv publish`` read. asv keeps one
+such file a commit, machine and environment, in ``results/MACHINE/COMMIT-ENVIRONMENT.json``, and finds steps in the
+history of each benchmark. Its keys are those of asv's developer documentation
+(https://asv.readthedocs.io/en/stable/dev.html, "Benchmark suite layout and file formats"). That names two files more,
+``results/benchmarks.json`` and ``results/MACHINE/machine.json``: what they hold is in ``xebench`` here, by their names.
+
+github-action-benchmark keeps a history of each value by its name, and alerts where a value gets worse. It takes a JSON
+array of objects with ``name``, ``unit`` and ``value``, and as text ``range`` and ``extra``
+(https://github.com/benchmark-action/github-action-benchmark, README, "Minimal setup for custom benchmarks").
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from xebench.report.remarks import failures
+from xebench.report.result_rows import point_words
+from xebench.tables import Run
+from xebench.tables.analysis import points, summaries
+from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.statistics import Floats
+from xebench.tables.files import as_csv
+
+
+def render_csv(run: Run) -> str:
+    """All columns of ``pairs``, pattern after pattern as they were measured, each by its parameters."""
+    place = {pattern: number for number, pattern in enumerate(run.pairs["pattern"].unique())}
+    keys = [
+        (place[pattern], points.order(parameters))
+        for pattern, parameters in zip(run.pairs["pattern"], run.pairs["parameters"], strict=True)
+    ]
+    in_order = sorted(range(len(keys)), key=keys.__getitem__)
+    return as_csv(run.pairs.iloc[in_order]).rstrip("\n")
+
+
+def render_json(run: Run) -> str:
+    """Folder, state, and the pairs and cases as lists of objects."""
+    return json.dumps(
+        {
+            "folder": str(run.path),
+            "state": run.manifest["state"],
+            "pairs": json.loads(run.pairs.to_json(orient="records")),
+            "cases": json.loads(run.cases.to_json(orient="records")),
+        },
+        indent=2,
+    )
+
+
+#: The first version of pytest-benchmark whose files have every field that is written here.
+PYTEST_BENCHMARK_VERSION: Final = "4.0.0"
+
+#: Columns of a pair that say what a claim comes to.
+_ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speedup_high", "reason_code", "reason")
+
+
+def render_pytest_benchmark(run: Run) -> str:
+    """A benchmark for every case and state that has samples that count; the others are named with their reasons."""
+    devices = by_place(run.devices)
+    answers = rows(run.pairs)
+    samples = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])))
+    states = summaries.states_of(run.samples)
+    benchmarks = [
+        _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(place(case), {}), answers)
+        for case in rows(run.cases)
+        for state in summaries.in_order(states.get(case["case_id"], ()))
+        if case["status"] == "ok" and (key := (case["case_id"], state)) in samples
+    ]
+    return json.dumps(
+        {
+            "machine_info": _machine(run),
+            "commit_info": _commit(run),
+            "benchmarks": benchmarks,
+            "datetime": run.manifest.get("created"),
+            "version": PYTEST_BENCHMARK_VERSION,
+            "xebench": {
+                "folder": str(run.path),
+                "state": run.manifest["state"],
+                "without_result": [dict(zip(("case", "status", "reason"), one, strict=True)) for one in failures(run)],
+            },
+        },
+        indent=1,
+    )
+
+
+def _benchmark(case: Row, state: str | None, time_ns: Floats, device: Row, answers: list[Row]) -> dict[str, Any]:
+    where = point_words({**case, "state": state})
+    place = f"[{case['device_class']} {device.get('name') or case['device']}]"
+    return {
+        "group": " ".join(filter(None, (case["pattern"], case["preset"], where, place))),
+        "name": f"{case['variant']}{place}",
+        "fullname": f"{case['case_id']}/{state}{place}",
+        "param": where or None,
+        "params": {**points.parse(case["parameters"]), "preset": case["preset"], "state": state},
+        "extra_info": {
+            "role": case["role"],
+            "metric": case["metric"],
+            "device": device.get("name") or case["device"],
+            "device_class": case["device_class"],
+            "driver_version": device.get("driver_version"),
+            "answers": [_answer(pair) for pair in answers if _is_of(pair, case, state)],
+        },
+        "options": {"timer": f"xebench {case['metric']}"},
+        "stats": statistics(time_ns * 1e-9),
+    }
+
+
+def statistics(seconds: Floats) -> dict[str, Any]:
+    """The statistics of pytest-benchmark for the times of a benchmark, by its names; quartiles are medians of the
+    halves.
+
+    Args:
+        seconds: the times, in order; at least one.
+    """
+    ordered = np.sort(seconds)
+    half = ordered.size // 2
+    low, high = (ordered[:half], ordered[-half:]) if half else (ordered, ordered)
+    q1, q3 = float(np.median(low)), float(np.median(high))
+    mean, deviation = float(ordered.mean()), float(ordered.std(ddof=1)) if ordered.size > 1 else 0.0
+    fence_low, fence_high = q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)
+    inside = ordered[(ordered >= fence_low) & (ordered <= fence_high)]
+    far = int((np.abs(ordered - mean) > deviation).sum())
+    outside = int(ordered.size - inside.size)
+    return {
+        "min": float(ordered[0]),
+        "max": float(ordered[-1]),
+        "mean": mean,
+        "stddev": deviation,
+        "rounds": int(ordered.size),
+        "median": float(np.median(ordered)),
+        "iqr": q3 - q1,
+        "q1": q1,
+        "q3": q3,
+        "iqr_outliers": outside,
+        "stddev_outliers": far,
+        "outliers": f"{far};{outside}",
+        "ld15iqr": float(inside[0]),
+        "hd15iqr": float(inside[-1]),
+        "ops": 1 / mean,
+        "total": float(ordered.sum()),
+        "data": seconds.tolist(),
+        "iterations": 1,
+    }
+
+
+def _is_of(pair: Row, case: Row, state: str | None) -> bool:
+    return bool(pair["state"] == state and pair["case_id"] == case["case_id"])
+
+
+def _answer(pair: Row) -> dict[str, Any]:
+    # `rows` has None for null, and JSON has null for it
+    return {"against": pair["baseline"], **{name: pair[name] for name in _ANSWER}}
+
+
+def _machine(run: Run) -> dict[str, Any]:
+    machine: Mapping[str, Any] = run.manifest.get("machine") or {}
+    return {
+        "node": "",
+        "processor": machine.get("cpu_model"),
+        "machine": "",
+        "release": machine.get("kernel"),
+        "system": machine.get("operating_system"),
+        "python_version": run.manifest.get("python"),
+        "cpu": {"brand_raw": machine.get("cpu_model"), "count": machine.get("logical_cores")},
+        "devices": [
+            {name: row[name] for name in ("host", "device", "name", "device_class", "driver_version")}
+            for row in rows(run.devices)
+        ],
+        "packages": run.manifest.get("packages"),
+    }
+
+
+def _commit(run: Run) -> dict[str, Any]:
+    git = run.manifest.get("git") or {}
+    return {"id": git.get("commit") or "unversioned", "dirty": git.get("dirty"), "time": run.manifest.get("created")}
+
+
+#: Versions of asv's files of results and benchmarks, and of its file of a machine.
+ASV_VERSION: Final = 2
+ASV_MACHINE_VERSION: Final = 1
+
+#: Columns of ``results``, in asv's order; there is none for intervals of 95 %.
+ASV_COLUMNS: Final = ("result", "params", "version", "started_at", "duration", "stats_q_25", "stats_q_75", "samples")
+
+_SECONDS_OF_NS: Final = 1e-9
+
+
+def render_asv(run: Run) -> str:
+    """Times in seconds of every case and state, with their samples; null where a case has none."""
+    devices, created = by_place(run.devices), _timestamp(run.manifest.get("created"))
+    usable = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]))
+    results: dict[str, list[Any]] = {}
+    benchmarks: dict[str, Any] = {}
+    for case in rows(run.cases):
+        states = [state for case_id, state in usable if case_id == case["case_id"]] or [None]
+        for state in states:
+            title = _asv_name(case, state)
+            results[title] = _asv_result(usable.get((case["case_id"], state)), created, case)
+            benchmarks[title] = _asv_benchmark(title, case)
+    device = devices.get(place(rows(run.cases)[0]), {}) if len(run.cases) else {}
+    machine = _asv_machine(run, device)
+    return json.dumps(
+        {
+            "commit_hash": (run.manifest.get("git") or {}).get("commit") or "unversioned",
+            "env_name": f"xebench-{run.stack}",
+            "date": created,
+            "params": {**machine, "python": run.manifest.get("python")},
+            "python": run.manifest.get("python"),
+            "requirements": run.manifest.get("packages") or {},
+            "env_vars": {},
+            "result_columns": ASV_COLUMNS,
+            "results": results,
+            "durations": {},
+            "version": ASV_VERSION,
+            "xebench": {
+                "benchmarks.json": {**benchmarks, "version": ASV_VERSION},
+                "machine.json": {**machine, "version": ASV_MACHINE_VERSION},
+            },
+        },
+        indent=1,
+    )
+
+
+def _asv_name(case: Row, state: str | None) -> str:
+    """A name in asv's form, a path with dots; the point and the state follow."""
+    where = ", ".join(filter(None, (case["preset"], point_words({**case, "state": state}))))
+    return f"{case['chapter']}.{case['pattern']}.{case['variant']}({where})"
+
+
+def _asv_result(time_ns: Any, created: int | None, case: Row) -> list[Any]:
+    if time_ns is None:
+        return [None, [], _asv_version(case), created]
+    seconds = time_ns.to_numpy() * _SECONDS_OF_NS
+    low, middle, high = (float(value) for value in np.quantile(seconds, (0.25, 0.5, 0.75)))
+    duration = float(seconds.sum())
+    return [[middle], [], _asv_version(case), created, duration, [low], [high], [seconds.tolist()]]
+
+
+def _asv_version(case: Row) -> str:
+    """Asv takes results of another version for those of another benchmark: so sizes are in it, and code is not."""
+    return f"{case['parameters']} {case['metric']}"
+
+
+def _asv_benchmark(title: str, case: Row) -> dict[str, Any]:
+    return {
+        "name": title,
+        "type": "time",
+        "unit": "seconds",
+        "params": [],
+        "param_names": [],
+        "version": _asv_version(case),
+        "code": f"{case['source']}: {case['variant']} ({case['role']}) of {case['pattern']}, metric {case['metric']}",
+    }
+
+
+def _asv_machine(run: Run, device: Row) -> dict[str, Any]:
+    """The device is the machine: times of two devices must not be one history."""
+    host = run.manifest.get("machine") or {}
+    cores = host.get("logical_cores")
+    return {
+        "machine": re.sub(r"\W+", "-", f"{device.get('device_class')} {device.get('name')}").strip("-"),
+        "os": host.get("operating_system") or "",
+        "arch": "",
+        "cpu": host.get("cpu_model") or "",
+        "num_cpu": str(cores) if cores else "",
+        "ram": "",
+    }
+
+
+def _timestamp(text: str | None) -> int | None:
+    """Milliseconds since 1970, as JavaScript has them."""
+    return None if text is None else math.floor(1000 * datetime.fromisoformat(text).timestamp())
+
+
+def render_github_action_benchmark(run: Run) -> str:
+    """For ``tool: customSmallerIsBetter``: the median time of each case and state with half the width of its interval.
+
+    Those without a time are left out.
+    """
+    devices, cases = by_place(run.devices), {case["case_id"]: case for case in rows(run.cases)}
+    found = [cases[row["case_id"]] | row for row in rows(run.summaries)]
+    return _as_json(
+        _entry(
+            _history_name(row, devices), "ns", row["median_ns"], (row["low_ns"], row["high_ns"]), f"{row['n']} samples"
+        )
+        for row in found
+    )
+
+
+def render_github_action_speedups(run: Run) -> str:
+    """For ``tool: customBiggerIsBetter``: each pair's speed-up with half the width of its interval, and its answer.
+
+    What slows a whole machine is not in them: both sides of a pair were sampled side by side. A variant is there once
+    a baseline.
+    """
+    devices = by_place(run.devices)
+    pairs = {_history_name(row, devices, f" over {row['baseline']}"): row for row in rows(run.pairs)}
+    return _as_json(
+        _entry(title, "x", row["speedup"], (row["speedup_low"], row["speedup_high"]), str(row["answer"]))
+        for title, row in pairs.items()
+    )
+
+
+def _history_name(row: Row, devices: Mapping[Any, Row], against: str = "") -> str:
+    """The name of a history: a variant at one point, in one state of the caches, on one device."""
+    device = devices.get(place(row), {}).get("name") or row["device"]
+    variant = f"{row['pattern']}/{row['variant']}{against}"
+    return " ".join(filter(None, (variant, row["preset"], point_words(row), f"[{row['device_class']} {device}]")))
+
+
+def _entry(name: str, unit: str, value: float | None, ends: tuple[Any, Any], extra: str) -> dict[str, Any]:
+    """A value, with half the width of its interval if that is known."""
+    low, high = ends
+    spread = {} if low is None or high is None else {"range": f"\N{PLUS-MINUS SIGN} {(high - low) / 2:.3g}"}
+    return {"name": name, "unit": unit, "value": value, **spread, "extra": extra}
+
+
+def _as_json(entries: Iterable[dict[str, Any]]) -> str:
+    """The file of those that have a value."""
+    return json.dumps([entry for entry in entries if entry["value"] is not None], indent=1)
