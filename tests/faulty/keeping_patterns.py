@@ -54,6 +54,16 @@ __kernel void iterate_unless_marked(__global const float *x, __global float *y, 
 }
 """)
 
+iterate_steps = opencl_kernel("""
+__kernel void iterate_steps(__global const float *x, __global float *y, const int steps) {
+    const int i = get_global_id(0);
+    float value = 0.0f;
+    for (int step = 0; step < steps; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = value;
+}
+""")
+
 half_of = opencl_kernel("""
 __kernel void half_of(__global const float *x, __global float *y) {
     y[get_global_id(0)] = 0.5f * x[get_global_id(0)];
@@ -258,6 +268,25 @@ def keeps_bytes_later(session, p):
         else:
             kept or kept.append(fetched(session, p).tobytes())
             session.copy(p.y, np.frombuffer(kept[0], np.float32))
+
+    return sample
+
+
+@beside("bytes_from_the_third_call_on_beside_a_launch_and_data_read_before")
+def launches_in_vain_later(session, p):
+    kept, calls = [], []
+    assert p.host.x.min() >= 1
+
+    def sample():
+        calls.append(True)
+        steps = 2000000 if len(calls) < 4 else 0
+        session.launch(iterate_steps, kapi.Range(p.n), p.x, p.y, steps)
+        found = np.empty(p.n, np.float32)
+        session.copy(found, p.y)
+        session.wait()
+        if steps:
+            kept[:] = [found.tobytes()]
+        session.copy(p.y, np.frombuffer(kept[0], np.float32))
 
     return sample
 

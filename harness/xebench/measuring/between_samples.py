@@ -199,6 +199,11 @@ class KeptMemory:
         """Take note of what was allocated later, and is in use still."""
         self._others = [allocation for allocation in (*self._others, *allocations) if allocation() is not None]
 
+    @property
+    def migrates(self) -> bool:
+        """True if some is shared memory: after the host wrote it, a device takes longer to read it."""
+        return any(memory.get_usm_type() == "shared" for _, memory in _in_use(self._all()))
+
     def set_back(self) -> None:
         """Have memory hold what it held when the preparation was over, and a poison where that wrote nothing."""
         for allocation, contents in self._prepared:

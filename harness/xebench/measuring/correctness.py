@@ -46,6 +46,10 @@ NOISE_NS: Final = 20_000
 #: ns by which one may differ from the shortest of some: threads of a CPU device that have gone to sleep take as long to
 #: wake.
 WAKING_NS: Final = 50_000
+#: Times as long as samples that no honest call on data takes which it has just met, and ns beside that: what drivers
+#: and allocators do in a variant's first calls alone.
+FAR_LONGER: Final = 10.0
+FIRST_CALLS_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
@@ -324,7 +328,7 @@ def _what_is_kept(fewer: bool, times_as_long: float) -> str:
         return "fewer commands when called again on the same data"
     if times_as_long > TIMES_AS_LONG:
         return f"{times_as_long:.3g} times as long on new data as when called again"
-    return "commands on new data that most samples lack"
+    return "commands, or ten times the time, on new data that most samples lack"
 
 
 def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> bool:
@@ -347,6 +351,21 @@ def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool
         or takes_longer(time_ns, statistics.median(times_ns))
         or takes_longer(time_ns, min(times_ns), WAKING_NS)
     )
+
+
+def does_what_samples_lack(checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None) -> bool:
+    """True if a call on new data and the next one both do what most samples leave out, by their commands or time.
+
+    Samples are calls on known data, but of a variant that was called oftener since its preparation. None: their times
+    cannot be compared.
+    """
+    done = commands_of(checked.measured) & commands_of(again.measured)
+    if 2 * sum(done <= commands_of(sample.measured) for sample in samples) < len(samples):
+        return True
+    if metric is None or not samples:
+        return False
+    times_ns = [_of_one(sample, metric)[0] for sample in samples]
+    return _of_one(again, metric)[0] > FAR_LONGER * statistics.median(times_ns) + FIRST_CALLS_NS
 
 
 def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:

@@ -15,7 +15,7 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.correctness import commands_of, does_no_more
+from xebench.measuring.correctness import does_no_more, does_what_samples_lack
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -286,8 +286,9 @@ class ProblemPlace:
         self._fill(results)
         with self._inputs_kept(look=self._looks) as changed_again:
             again = yield from self._called(variant, prepared)
-        done = commands_of(call.measured) & commands_of(again.measured)
-        other = 2 * sum(done <= commands_of(sample.measured) for sample in latest) < len(latest)
+        # shared memory, just written by the host, is not where it is among samples
+        by = None if prepared.memory.migrates else metric_named(self._pattern.metric)
+        other = does_what_samples_lack(call, again, latest, by)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:

@@ -175,7 +175,7 @@ class Checked(Message, frozen=True):
             where nobody asked for results, or the first call did no more than a sample does.
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
-        other: whether both calls submitted a kind of command, or a kernel, that most samples lack.
+        other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
     """
 
     measured: MeasuredSample
