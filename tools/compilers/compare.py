@@ -1,24 +1,29 @@
-"""Numba-dpex's modules of the suite's kernels beside ours: ``python tools/compilers/compare.py``.
+"""Numba-dpex's modules of the suite's kernels beside ours: ``python -m tools.compilers.compare``.
 
-    tools/compilers/compare.py bytes [PATTERN...]          # on the current stack
-    .venv/bin/xebench pack --output ours.zip               # on the current stack
-    tools/compilers/compare.py instructions ours.zip       # on GPUs that need not be there
+    python -m tools.compilers.compare bytes [PATTERN...]          # on the current stack
+    .venv/bin/xebench pack --output ours.zip                      # on the current stack
+    python -m tools.compilers.compare instructions ours.zip       # on GPUs that need not be there
+    python -m tools.compilers.compare page                        # what docs/compiler.md has of both
 
 numba-dpex's modules are those of the shipped pack. For ``bytes`` ours are compiled here: both run on the same bytes of
 the same buffers, and every byte of every buffer that they are given is compared afterwards. Each pattern has a process
 of its own, since the driver of the CPU device may end it; after that the pattern goes on without the kernel that it
 happened in. For ``instructions``, ``ocloc`` compiles both. The outcomes are bytes.json and instructions.json in
-results/studies/compilers, which ``page.py`` reads.
+results/studies/compilers. For ``page``, each kernel whose bytes differ, and each with more than a twentieth more
+instructions, needs its cause in ``causes.toml``: without it, or with one that nothing needs any more, there is no page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import statistics
 import subprocess
 import sys
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TextIO
@@ -27,13 +32,16 @@ import msgspec
 import numpy as np
 
 from xebench.dpex.kernel_options import KernelOptions
+from xebench.errors import XebenchError
 from xebench.isa.compilation import CompileCache, Compiled, Source, Target
 from xebench.isa.kernel_code import compile_all, read_code
 from xebench.isa.ocloc import find_compiler
+from xebench.report.table_forms import table
 from xebench.system.kernel_files import OWN_PACK, Pack, PackedKernel
 
 ROOT: Final = Path(__file__).parents[2]
-BYTES: Final = ROOT / "results/studies/compilers/bytes.json"
+DATA: Final = ROOT / "results/studies/compilers"
+BYTES: Final = DATA / "bytes.json"
 TIMEOUT_S: Final = 300
 #: Kernels of one pattern that may end its process before the rest is given up.
 MOST_CRASHES: Final = 5
@@ -69,7 +77,7 @@ def compare_all_bytes() -> None:
         if line["outcome"] != "equal":
             print(json.dumps(line))
     if not asked.patterns:
-        BYTES.parent.mkdir(parents=True, exist_ok=True)
+        DATA.mkdir(parents=True, exist_ok=True)
         BYTES.write_text(json.dumps({"versions": versions(), "kernels": lines}, indent=1) + "\n", encoding="utf-8")
 
 
@@ -212,7 +220,7 @@ def difference(first: Any, second: Any, dtype: Any) -> dict[str, Any]:
     return said
 
 
-INSTRUCTIONS: Final = ROOT / "results/studies/compilers/instructions.json"
+INSTRUCTIONS: Final = DATA / "instructions.json"
 GPUS: Final = ("pvc", "dg2")
 #: Sub-groups of 8 are dg2's only, and no Intel GPU has 64.
 SUB_GROUPS: Final = (None, 16, 32)
@@ -242,7 +250,7 @@ def compare_all_instructions() -> None:
             }
         lines.append(line)
     versions = {side: pack.index.versions for side, pack in packs.items()}
-    INSTRUCTIONS.parent.mkdir(parents=True, exist_ok=True)
+    DATA.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"ocloc": compiler.label, "versions": versions, "kernels": lines}, indent=1)
     INSTRUCTIONS.write_text(text + "\n", encoding="utf-8")
     print(f"{len(lines)} kernels in {INSTRUCTIONS}")
@@ -281,12 +289,131 @@ def counted(compiled: Compiled, kernel: str) -> dict[str, Any]:
     }
 
 
+PAGE: Final = ROOT / "docs/compiler.md"
+CAUSES: Final = Path(__file__).with_name("causes.toml")
+#: A kernel with more than so many times numba-dpex's instructions needs a cause.
+MOST: Final = 1.05
+
+
+class Causes:
+    """Why kernels differ, by pattern and kernel; each cause is to be used."""
+
+    def __init__(self, what: str, causes: Mapping[str, str]) -> None:
+        self._what, self._causes, self._unused = what, causes, set(causes)
+
+    def of(self, line: Mapping[str, Any]) -> str:
+        """The cause for a kernel.
+
+        Raises:
+            XebenchError: there is none.
+        """
+        name = _name(line)
+        for known in (name, name.partition("/")[0]):
+            if known in self._causes:
+                self._unused.discard(known)
+                return self._causes[known]
+        raise XebenchError(f"{CAUSES.name} has no cause in [{self._what}] for {name}")
+
+    def end(self) -> None:
+        """Raise what is wrong if a cause was not used."""
+        if self._unused:
+            raise XebenchError(f"{CAUSES.name}, [{self._what}]: nothing needs {', '.join(sorted(self._unused))}")
+
+
+def _name(line: Mapping[str, Any]) -> str:
+    return f"{Path(line['origin']).stem}/{line['kernel']}"
+
+
+def of_bytes(data: Mapping[str, Any], causes: Causes) -> Iterator[str]:
+    """How many kernels were compared, and those that differ."""
+    kernels = data["kernels"]
+    count = Counter(line["outcome"] for line in kernels)
+    yield f"{len(kernels)} kernels: {', '.join(f'{number} {outcome}' for outcome, number in count.most_common())}."
+    yield ""
+    others: dict[tuple[str, str, str], int] = Counter(
+        (_name(line), line["outcome"], causes.of(line)) for line in kernels if line["outcome"] != "equal"
+    )
+    yield from table(("kernel", "outcome", "types and options", "cause"), _of_kernels(others), right=(2,))
+    causes.end()
+
+
+def _of_kernels(counted: Mapping[tuple[str, str, str], int]) -> Iterator[tuple[str, str, int, str]]:
+    for (name, outcome, cause), number in sorted(counted.items()):
+        yield name, outcome, number, cause
+
+
+def of_instructions(data: Mapping[str, Any], causes: Causes) -> Iterator[str]:
+    """Mean ratios, and the kernels that have more instructions with their causes."""
+    yield f"By {data['ocloc']}:"
+    yield ""
+    yield from table(("", *GPUS), _summary([_ratios(data["kernels"], gpu) for gpu in GPUS]), right=(1, 2))
+    yield ""
+    rows = []
+    for line in data["kernels"]:
+        ratios = [_ratio(line, gpu) for gpu in GPUS]
+        if max(ratio or 0 for ratio in ratios) > MOST:
+            shown = ("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)
+            rows.append((_name(line), line["options"].replace("{}", ""), *shown, causes.of(line)))
+    yield from table(("kernel", "options", *GPUS, "cause"), rows, right=(2, 3))
+    causes.end()
+
+
+def _ratio(line: Mapping[str, Any], gpu: str) -> float | None:
+    """Our instructions over numba-dpex's; None where one of the two is not compiled."""
+    counts = [line[gpu][side].get("instructions") for side in ("numba-dpex", "ours")]
+    return counts[1] / counts[0] if all(counts) else None
+
+
+def _ratios(kernels: list[Mapping[str, Any]], gpu: str) -> list[tuple[Mapping[str, Any], float | None]]:
+    return [(line[gpu], _ratio(line, gpu)) for line in kernels]
+
+
+def _summary(by_gpu: list[list[tuple[Mapping[str, Any], float | None]]]) -> Iterator[tuple[str, ...]]:
+    def row(what: str, value: Any) -> tuple[str, ...]:
+        return (what, *(str(value(pairs)) for pairs in by_gpu))
+
+    def compiled(pairs: Any) -> list[float]:
+        return [ratio for _, ratio in pairs if ratio is not None]
+
+    def same(field: str) -> Any:
+        return lambda pairs: sum(
+            of["ours"][field] == of["numba-dpex"][field] for of, ratio in pairs if ratio is not None
+        )
+
+    yield row("kernels that both compilers' modules give", lambda pairs: len(compiled(pairs)))
+    yield row("geometric mean", lambda pairs: f"{math.exp(statistics.fmean(map(math.log, compiled(pairs)))):.3f}")
+    yield row("median", lambda pairs: f"{statistics.median(compiled(pairs)):.3f}")
+    yield row("equal", lambda pairs: sum(ratio == 1 for ratio in compiled(pairs)))
+    yield row("fewer", lambda pairs: sum(ratio < 1 for ratio in compiled(pairs)))
+    yield row("more", lambda pairs: sum(ratio > 1 for ratio in compiled(pairs)))
+    yield row(f"more than {MOST} times", lambda pairs: sum(ratio > MOST for ratio in compiled(pairs)))
+    yield row("least, most", lambda pairs: f"{min(compiled(pairs)):.2f}, {max(compiled(pairs)):.2f}")
+    yield row("same SIMD width", same("simd"))
+    yield row("same number of messages", same("messages"))
+
+
+def write_page() -> None:
+    """Put what was measured into the page."""
+    from tools.pages import renewed  # where this file is run as a child, `tools` is no package
+
+    causes = tomllib.loads(CAUSES.read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+    for file, content in ((BYTES, of_bytes), (INSTRUCTIONS, of_instructions)):
+        data, what = json.loads(file.read_text(encoding="utf-8")), file.stem
+        begin = f"<!-- {what}: made by python -m tools.compilers.compare page -->"
+        text = renewed(text, begin, f"<!-- end of {what} -->", "\n".join(content(data, Causes(what, causes[what]))))
+    PAGE.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Run the command whose name comes first."""
-    commands = {"bytes": compare_all_bytes, "instructions": compare_all_instructions}
+    commands = {"bytes": compare_all_bytes, "instructions": compare_all_instructions, "page": write_page}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         raise SystemExit(f"compare.py needs one of {', '.join(commands)}\n\n{__doc__}")
-    commands[sys.argv.pop(1)]()
+    try:
+        commands[sys.argv.pop(1)]()
+    except XebenchError as error:
+        raise SystemExit(f"xebench: {error}") from None
 
 
 if __name__ == "__main__":
