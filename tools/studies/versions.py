@@ -116,7 +116,7 @@ def main(output: Path, runs: int, condition: str | None, add: bool, from_data: b
     """Compare 20 equal patterns, and one of which a variant takes 3 % longer, by 'xebench ab', again and again."""
     import pandas as pd
 
-    from tools.studies.noise.load import background_load
+    from tools.studies import background_load
 
     output.mkdir(parents=True, exist_ok=True)
     data = output / DATA

@@ -13,9 +13,9 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from tools.studies import background_load
 from tools.studies.noise.instruments import Observation, Program, Pyperf, best_of, pytest_benchmark, xebench
 from tools.studies.noise.known_pairs import EXCESSES, Calibration, KnownPair, Plan, fit_line, repetition_pairs
-from tools.studies.noise.load import background_load
 from tools.studies.noise.tallies import BEST_OF, PRECISIONS, PYPERF, PYTEST, XEBENCH
 from xebench.dpex import device_func, kernel
 from xebench.dpex import kernel_api as kapi
