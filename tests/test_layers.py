@@ -131,7 +131,7 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["report.formats.text", "tables.run", "tables.analysis.compare", "runner.run_options"]
+    "module", ["report.formats.for_people", "tables.run", "tables.analysis.compare", "runner.run_options"]
 )
 def test_a_run_is_read_without_scipy(module: str) -> None:
     script = f"import sys, xebench.{module}; print('scipy' in sys.modules, 'pandas' in sys.modules)"

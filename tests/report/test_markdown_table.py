@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from xebench.report.formats import markdown
+from xebench.report.formats.for_people import render_markdown
 from xebench.report.table_forms import escape, table
 from xebench.tables import Run
 
@@ -68,7 +68,7 @@ def test_a_run_with_hostile_names_is_still_a_page_of_tables(run: Run) -> None:
         frame["chapter"] = hostile
     run.cases.loc[3, "reason"] = f"{hostile}\n| a | row |"
     run.devices.loc[0, "name"] = hostile
-    text = markdown.render(run)
+    text = render_markdown(run)
     tokens = MARKDOWN.parse(text)
     kinds = [token.type for token in tokens]
     assert "html_block" not in kinds

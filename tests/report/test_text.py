@@ -10,14 +10,14 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from xebench.report.formats.text import render
+from xebench.report.formats.for_people import render_text
 from xebench.report.remarks import SIGNS
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
 
 def lines_of(run: Run, width: int = 80, *, verbose: bool = False, colour: bool = False) -> list[str]:
-    return render(run, width, verbose=verbose, colour=colour, encoding="utf-8").splitlines()
+    return render_text(run, width, verbose=verbose, colour=colour, encoding="utf-8").splitlines()
 
 
 def row_of(lines: list[str], variant: str) -> str:
@@ -102,8 +102,8 @@ def test_on_a_terminal_that_is_too_low_the_first_screen_comes_last_again(
     for number, (variant, role) in itertools.product(range(12), (("x", "naive"), ("y", "optimized"))):
         made.times(made.case(variant, role, chapter="c", pattern=f"p{number}"), noisy(100))
     run = made.run()
-    assert render(run, 80, colour=True).count("Next: xebench report synthetic --format html") == times
-    assert render(run, 80, colour=False).count("Next: xebench report synthetic --format html") == 1
+    assert render_text(run, 80, colour=True).count("Next: xebench report synthetic --format html") == times
+    assert render_text(run, 80, colour=False).count("Next: xebench report synthetic --format html") == 1
 
 
 def test_rates_stand_beside_times_and_where_there_is_room_beside_answers(run: Run) -> None:
@@ -155,7 +155,7 @@ def test_no_word_is_cut_off_at_80_columns() -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_signs_have_stand_ins_where_the_output_cannot_show_them(all_answers: Run, encoding: str) -> None:
-    text = render(all_answers, 80, encoding=encoding)
+    text = render_text(all_answers, 80, encoding=encoding)
     assert text.encode(encoding).decode(encoding) == text
     lines = text.splitlines()
     signs = {line[2:].split()[0]: line[0] for line in lines if line[:1] in "+x=?.-" and line[1:2] == " "}
@@ -164,8 +164,8 @@ def test_signs_have_stand_ins_where_the_output_cannot_show_them(all_answers: Run
 
 
 def test_colour_is_beside_the_signs(all_answers: Run) -> None:
-    coloured = render(all_answers, 80, colour=True, encoding="utf-8")
+    coloured = render_text(all_answers, 80, colour=True, encoding="utf-8")
     assert "\x1b[" in coloured
     for sign in {SIGNS[answer] for answer in Answer}:
         assert sign in coloured
-    assert "\x1b[" not in render(all_answers, 80, colour=False, encoding="utf-8")
+    assert "\x1b[" not in render_text(all_answers, 80, colour=False, encoding="utf-8")

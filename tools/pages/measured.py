@@ -38,7 +38,7 @@ from tools.studies.noise.tallies import (
 )
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.formats.text import excerpt
+from xebench.report.formats.for_people import excerpt
 from xebench.report.table_forms import table
 from xebench.report.units import duration
 from xebench.tables import Run, load_run

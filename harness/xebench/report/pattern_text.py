@@ -14,7 +14,7 @@ from xebench.isa.kernel_code import aligned
 from xebench.patterns.declaration import Definition, PatternInfo, VariantInfo, code_of
 from xebench.report import patterns_text
 from xebench.report.console import terminal_width
-from xebench.report.formats.text import excerpt
+from xebench.report.formats.for_people import excerpt
 from xebench.report.remarks import sentence
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
 from xebench.tables import Run

@@ -14,8 +14,6 @@ from importlib import resources
 from types import ModuleType
 from typing import Any
 
-import jinja2
-
 from xebench.report import View
 
 
@@ -105,6 +103,8 @@ def fill(package: str, template: str, **values: Any) -> str:
         template: name of the file, such as ``run.html.j2``.
         values: what the template names.
     """
+    import jinja2  # what needs no page is spared a twentieth of a second
+
     folder = resources.files(package)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),

@@ -1,6 +1,6 @@
 """The formats of a run's report: each module here is one, with ``render(run) -> str``.
 
-It is named as the format, with ``_`` where that has ``-``. One module has several formats, each with a function.
+It is named as the format, with ``_`` where that has ``-``. Two modules have several formats, each with a function.
 A module is imported when its format is used, so that the names alone cost nothing.
 """
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 
 #: Formats that share a module: its name. Their functions are ``render_asv`` and so on.
-_SHARED: Final = dict.fromkeys(
-    ("asv", "csv", "github-action-benchmark", "github-action-speedups", "json", "pytest-benchmark"), "for_programs"
-)
+_SHARED: Final = {
+    **dict.fromkeys(("markdown", "text"), "for_people"),
+    **dict.fromkeys(("csv", "json", "pytest-benchmark"), "for_programs"),
+    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "for_programs"),
+}
 
 
 def names() -> list[str]:
@@ -39,4 +41,4 @@ def render(run: Run, name: str, **options: Any) -> str:
     return str(getattr(import_module(f"{__name__}.{module}"), function)(run, **options))
 
 
-__all__ = ["text"]
+__all__ = ["for_people"]

@@ -1,11 +1,11 @@
-"""A run for the terminal: the answers first, a row a pair, and then the remarks."""
+"""A run for people, as text for a terminal and as Markdown: the answers first, a row a pair, and then the remarks."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Final
@@ -14,10 +14,11 @@ from rich.text import Text
 
 from xebench.report import console
 from xebench.report.console import draw, terminal_width
-from xebench.report.remarks import SIGNS, brief_remarks, compilers_line, failures, noise_line, remarks
+from xebench.report.remarks import SIGNS, brief_remarks, compilers_line, failures, noise_line, notes, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
+    Highlight,
     answer_sentence,
     gains,
     headline,
@@ -27,6 +28,8 @@ from xebench.report.run_summary import (
     state,
     visits_line,
 )
+from xebench.report.table_forms import escape
+from xebench.report.table_forms import table as markdown_table
 from xebench.tables import Run
 from xebench.vocabulary import Answer
 
@@ -59,7 +62,7 @@ class _Columns:
     words: int
 
 
-def render(
+def render_text(
     run: Run,
     width: int | None = None,
     *,
@@ -84,14 +87,14 @@ def render(
 
 
 def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
-    """The device, what became of all claims, and the rows of some patterns, as `render` shows them; without colour."""
+    """The device, what became of all claims, and the rows of some patterns, as in `render_text`; without colour."""
     rows = [row for row in result_rows(run) if row.pattern in patterns]
     lines = [*_summary(run, width), *_table(rows, width, gains(sorted_pairs(run)), verbose=False)]
     return draw(lines, width, colour=False)
 
 
 def table(run: Run, width: int) -> str:
-    """The rows of all patterns alone, as `render` shows them; without colour."""
+    """The rows of all patterns alone, as `render_text` shows them; without colour."""
     return draw(_table(result_rows(run), width, {}, verbose=False), width, colour=False).lstrip("\n")
 
 
@@ -252,3 +255,56 @@ def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
 def _shortened(line: str, width: int) -> str:
     """One line, which says where the rest of it is."""
     return textwrap.shorten(line, width, placeholder=" ... (--verbose)")
+
+
+def _answer_cell(row: ResultRow) -> str:
+    answer = f"{SIGNS.get(row.answer, '')} {row.answer}".strip()
+    return f"{answer}: {row.obstacle}" if row.obstacle else answer
+
+
+#: Columns of the Markdown tables that are left out where nothing is known, as of the occupancy on a CPU device.
+OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
+    "overlap": lambda row: row.overlap,
+    "predicted occupancy": lambda row: row.occupancy,
+    "rate": lambda row: row.rate,
+    "compiling": lambda row: row.compiling,
+}
+
+#: Every column of the Markdown tables, by its heading.
+MARKDOWN_COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
+    # a pattern is named in the row of its baseline, which has no answer
+    "pattern": lambda row: "" if row.answer else f"`{row.pattern}` {row.axes}".rstrip(),
+    "variant": lambda row: row.label if row.answer else f"{row.variant} ({row.role})",
+    "answer": _answer_cell,
+    "speed-up": lambda row: row.speedup,
+    "95 % interval": lambda row: row.interval,
+    "claimed": lambda row: row.claim,
+    "claimed for": lambda row: row.claimed_for,
+    "claimed by": lambda row: row.source,
+    "time": lambda row: row.time,
+    "of roof": lambda row: row.roof,
+    **OPTIONAL,
+}
+
+
+def render_markdown(run: Run) -> str:
+    """The answers, a heading and a table a chapter, then what has no result."""
+    lines = [escape(headline(run)), "", escape(answer_sentence(run)), ""]
+    for sentence, named in (*highlights(run), Highlight(device_line(run))):
+        lines += [escape(sentence), "", *(f"- {escape(''.join(each))}" for each in named), *([""] if named else [])]
+    means = gains(sorted_pairs(run))
+    for chapter, rows in groupby(result_rows(run), key=lambda row: row.chapter):
+        lines += [f"### {escape(chapter)}", "", *_chapter_table(rows), ""]
+        if chapter in means:
+            lines += [f"{mean_words(*means[chapter])}.", ""]
+    without_result = [escape(f"- `{key}`: {status}: {reason}") for key, status, reason in failures(run)]
+    if without_result:
+        lines += ["### without a result", "", *without_result, ""]
+    lines += [f"- {note}" for note in notes(run)]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _chapter_table(rows: Iterable[ResultRow]) -> list[str]:
+    rows = list(rows)
+    shown = {name: cell for name, cell in MARKDOWN_COLUMNS.items() if name not in OPTIONAL or any(map(cell, rows))}
+    return markdown_table([*shown], ([cell(row) for cell in shown.values()] for row in rows))
