@@ -36,7 +36,7 @@ from tools.studies.noise.tallies import (
     scores,
     seconds,
 )
-from xebench.cli.output import run_program
+from xebench.cli.shared import run_program
 from xebench.errors import XebenchError
 from xebench.report.formats.for_people import excerpt
 from xebench.report.table_forms import table

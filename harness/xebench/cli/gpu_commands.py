@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from xebench.cli.options import (
+from xebench.cli.shared import (
     EUS,
     NAMES,
     OCLOC,
@@ -27,9 +27,11 @@ from xebench.cli.options import (
     path_option,
     preset_option,
     refuse,
+    say,
+    show_view,
     table_forms,
+    write,
 )
-from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
