@@ -1,8 +1,8 @@
-"""What claims of a pattern may say: the words of ``Claim(requires=...)``, and claims that cannot all hold.
+"""Conditions of a pattern's claims: the words of ``Claim(requires=...)``, and claims that cannot all hold.
 
-A fact is what the driver says of the device at hand (its row of the table `devices`), or what the catalogue of Intel's
-GPUs has by its name (`xebench.system.gpus`). A device of which nothing is known is none of those that a claim is
-made of.
+A condition names a fact of a device. The driver reports it (the device's row of the table `devices`), or the catalogue
+of Intel's GPUs has it by the device's name (`xebench.system.gpus`). A device whose fact is unknown does not meet the
+condition.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -25,14 +25,14 @@ def _stacks(gpu: GpuParameters, name: str) -> int | None:
     return next(named, None if any(product.stacks > 1 for product in gpu.products) else 1)
 
 
-#: Facts of an Intel GPU of the catalogue by the word for them, from its parameters and the name of the device.
+#: For each word that only the catalogue knows: the fact, from a GPU's parameters and the name of the device.
 _OF_GPU: Final[Mapping[str, Callable[[GpuParameters, str], int | None]]] = {
     "native_float_atomics": lambda gpu, _: gpu.native_float_atomics,
     "threads_per_core": lambda gpu, _: gpu.threads_per_xe_core,
     "stacks": _stacks,
 }
 
-#: Every word; a number is written behind an equals sign: ``stacks=2``, ``native_float_atomics=0``.
+#: All words of conditions. A condition is a word, an equals sign and a number: ``stacks=2``.
 WORDS: Final = (*_OF_GPU, "sub_group_size", "local_memory_kib")
 
 
@@ -46,7 +46,7 @@ def fault(claim: Claim) -> str | None:
 
 
 def mark_not_asked(claims: Iterable[Claim], device: Mapping[str, Any] | GpuParameters) -> list[Claim]:
-    """Return the claims. One that is about other devices has the missing fact in ``not_asked``.
+    """Return the claims; in one whose conditions the device does not meet, ``not_asked`` says why.
 
     Args:
         claims: of a variant.
@@ -81,7 +81,7 @@ def _facts(device: Mapping[str, Any], word: str) -> Sequence[int]:
 
 
 def _facts_of_gpu(gpu: GpuParameters, word: str, name: str = "") -> Sequence[int]:
-    """The same of a GPU of the catalogue; ``name``: of the product, which may be one of several."""
+    """The numbers that a GPU of the catalogue has for a word; its products may differ, so ``name`` says which it is."""
     if word == "sub_group_size":
         return gpu.sub_group_sizes
     if word == "local_memory_kib":
@@ -90,35 +90,38 @@ def _facts_of_gpu(gpu: GpuParameters, word: str, name: str = "") -> Sequence[int
     return [] if fact is None else [int(fact)]
 
 
-#: A claim of time: who makes it, and whom it is compared with.
-_Said = tuple[str, str, Claim]
+class _Comparison(NamedTuple):
+    """A claim of time, and the two variants that it compares."""
+
+    variant: str
+    against: str
+    claim: Claim
 
 
 def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str | None:
-    """Describe in a few words what is wrong with the claims of time of a pattern; None if nothing is.
+    """Describe in a few words which claims of time of a pattern cannot all hold; None if all can.
 
     Args:
         claims: of each variant, by its name.
-        baseline: the variant that claims without `against` compare with.
+        baseline: the variant that a claim without `against` is compared with.
     """
-    said = [(name, claim.against or baseline, claim) for name, own in claims.items() for claim in own if claim.of_time]
-    conditions = {(), *(claim.requires for _, _, claim in said)}
-    points = _points([claim for _, _, claim in said])
-    for device_class, values, fulfilled in itertools.product(DeviceClass, points, conditions):
-        of_device = [one for one in said if one[2].is_said_of(device_class) and one[2].requires in ((), fulfilled)]
-        here = [one for one in of_device if one[2].is_said_at(values)]
-        fault = _opposites(here) or _circle(here)
-        if fault:
+    of_time = [(name, claim) for name, own in claims.items() for claim in own if claim.of_time]
+    comparisons = [_Comparison(name, claim.against or baseline, claim) for name, claim in of_time]
+    conditions = {(), *(claim.requires for _, claim in of_time)}
+    for device_class, values, met in itertools.product(DeviceClass, _points(comparisons), conditions):
+        of_device = [one for one in comparisons if one.claim.is_said_of(device_class)]
+        here = [one for one in of_device if one.claim.requires in ((), met) and one.claim.is_said_at(values)]
+        if found := _opposites(here) or _circle(here):
             at = ", ".join(f"{name}={value}" for name, value in values.items())
-            return f"{fault}{f' at {at}' if at else ''}"
+            return f"{found}{f' at {at}' if at else ''}"
     return None
 
 
-def _points(claims: Sequence[Claim]) -> Iterator[dict[str, Any]]:
+def _points(comparisons: Sequence[_Comparison]) -> Iterator[dict[str, Any]]:
     """Every combination of the values that claims name, and of any other value."""
     named: dict[str, dict[Any, None]] = {}
-    for claim in claims:
-        for name, wanted in claim.where.items():
+    for one in comparisons:
+        for name, wanted in one.claim.where.items():
             values = wanted if isinstance(wanted, list | tuple) else (wanted,)
             named.setdefault(name, {}).update(dict.fromkeys(values))
     choices = [[None, *((name, value) for value in values)] for name, values in named.items()]
@@ -126,9 +129,9 @@ def _points(claims: Sequence[Claim]) -> Iterator[dict[str, Any]]:
         yield dict(one for one in point if one is not None)
 
 
-def _opposites(said: Sequence[_Said]) -> str | None:
+def _opposites(comparisons: Sequence[_Comparison]) -> str | None:
     words: dict[tuple[str, str], str] = {}
-    for name, against, claim in said:
+    for name, against, claim in comparisons:
         for key, word in (((name, against), claim.word), ((against, name), _mirrored(claim.word))):
             if words.setdefault(key, word) != word:
                 return f"{name} is claimed {claim.word} than {against} and the opposite"
@@ -140,9 +143,9 @@ def _mirrored(word: str) -> str:
     return str(opposite.get(Outcome(word), word))
 
 
-def _circle(said: Sequence[_Said]) -> str | None:
+def _circle(comparisons: Sequence[_Comparison]) -> str | None:
     sorter: TopologicalSorter[str] = TopologicalSorter()
-    for name, against, claim in said:
+    for name, against, claim in comparisons:
         if claim.word != Outcome.SAME:
             sorter.add(*((name, against) if claim.word == Outcome.FASTER else (against, name)))
     try:

@@ -27,9 +27,8 @@ from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import Metric, State
 
-#: Tolerances for results, relative and absolute: float32 has seven digits, and sums of another order lose some.
+#: Relative and absolute tolerance for results: float32 has seven digits, and sums in another order lose some.
 RTOL: Final = 1e-5
-
 ATOL: Final = 1e-8
 
 
@@ -49,13 +48,17 @@ class _Tables:
         return self.run.events
 
 
+def _number(value: Any) -> float:
+    return float("nan") if pd.isna(value) else float(value)
+
+
 @dataclass(frozen=True, repr=False)
 class Measured(_Tables):
     """The result of `measure`.
 
     Attributes:
         name: of the function.
-        run: everything as the tables of a run, in memory.
+        run: all that was measured, as the tables of a run in memory.
     """
 
     name: str
@@ -105,19 +108,20 @@ def measure(
 
     Args:
         function: called without arguments, or with those that ``setup`` makes. It may use a session, a kernel with
-            ``call_kernel``, dpctl and dpnp. It must leave its inputs as they are.
-        queue: the session of `xebench.open_session`, or a ``dpctl.SyclQueue`` with profiling: where its arrays are.
-        device: where there is no queue: ``auto``, ``gpu``, ``cpu``, or a SYCL filter string.
+            ``call_kernel``, dpctl and dpnp. It must not change its inputs.
+        queue: the session or the ``dpctl.SyclQueue`` that its arrays are on: a session of `xebench.open_session`, or a
+            queue with profiling.
+        device: used if there is no queue: ``auto``, ``gpu``, ``cpu``, or a SYCL filter string.
         metric: ``device`` (the time in which its commands ran), ``span`` (first submit to last end), or ``wall`` (on
             the host's clock; the function must wait for what it submits).
         state: ``hot``, or ``cold``: the caches are flushed before each sample.
-        precision: half-width of the 95 % interval, relative to the time, that ends the sampling.
-        budget_s: seconds after which it ends in any case.
-        setup: called with the session for every instance; makes the function's arguments anew: a tuple, or one. What
-            kernels the session has built is dropped before, and queues that it made.
-        instances: how many of them at least; 6 with a ``setup``, 1 without.
+        precision: sampling ends when the 95 % interval's half-width is this part of the time.
+        budget_s: sampling ends after so many seconds in any case.
+        setup: called with the session for every instance; returns new arguments of the function: a tuple, or one. The
+            session's built kernels and its queues are dropped before.
+        instances: least number of instances; 6 with a ``setup``, 1 without.
         isolated: whether a process of its own calls the function, so that a crash or a hang is an error in one line. It
-            imports the function and ``setup`` from their file; ``setup`` makes all arrays, of its session.
+            imports the function and ``setup`` from their file; ``setup`` makes all arrays on its session.
         bytes_moved: least traffic to memory of one call, in bytes.
         operations: least number of operations of one call.
 
@@ -125,7 +129,7 @@ def measure(
         The time in ns with its interval, and the tables `samples` and `events`.
 
     Raises:
-        XebenchError: nothing that it does is recorded, or an argument cannot be; the message has the next step.
+        XebenchError: the function records no work, or an argument is not valid; the message has the next step.
         NoDevice: there is no such device.
         Exception: whatever the function raises.
     """
@@ -145,18 +149,14 @@ def measure(
     return Measured(name, run_of(family))
 
 
-def _number(value: Any) -> float:
-    return float("nan") if pd.isna(value) else float(value)
-
-
 @dataclass(frozen=True, repr=False)
 class Compared(_Tables):
     """The result of `compare`.
 
     Attributes:
         reference: the name of the function that the others are compared with.
-        run: everything as the tables of a run, in memory.
-        unchecked: whether results should have been compared, and the reference returned none.
+        run: all that was measured, as the tables of a run in memory.
+        unchecked: True if results should have been compared and the reference returned none.
     """
 
     reference: str
@@ -201,34 +201,33 @@ def compare(
     bytes_moved: int | None = None,
     operations: int | None = None,
 ) -> Compared:
-    """Compare functions in one process: blocks that hold each once, in random order, until the speed-ups are precise
-    enough.
+    """Compare functions in one process until the speed-ups are precise enough: each block calls all, in random order.
 
     Args:
         functions: by name; each is called as `measure` calls its function, and all with the same arguments.
-        reference: the name of the one that speed-ups are counted from; the first by default.
-        claim: what is said of all others (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose
-            ``against`` may name another function), or a mapping of this by name.
+        reference: name of the function that the others' speed-ups are over; the first by default.
+        claim: what all others are claimed to be (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose
+            ``against`` may name another function), or a mapping from names to such claims.
         queue, device, metric, state: as in `measure`.
-        precision: half-width of the 95 % interval of every log speed-up that ends the sampling.
+        precision: sampling ends when the 95 % interval of every log speed-up has this half-width.
         budget_s: seconds for all functions together.
         setup, instances: as in `measure`.
         isolated: whether the functions run in a process of their own. A function that ends it is reported, and the
-            others are measured again without it; the functions and ``setup`` are as in `measure`.
-        check: whether arrays and numbers that functions return are compared with the reference's, before, among and
-            after the samples: shape and type must be the same. A function that returns others is reported and not
-            compared.
-        rtol: difference that passes, relative to the reference's.
-        atol: absolute difference that passes.
+            others are measured again without it. The functions and ``setup`` are imported as in `measure`.
+        check: whether the arrays and numbers that functions return are compared with the reference's, before, among
+            and after the samples; shape and type must be the same. A function with other results is reported, and has
+            no speed-up.
+        rtol: largest difference that passes, relative to the reference's value.
+        atol: largest absolute difference that passes.
         bytes_moved, operations: as in `measure`.
 
     Returns:
         Speed-ups with intervals, the answers to claims, and the tables `pairs`, `samples` and `events`.
 
     Raises:
-        XebenchError: nothing that the reference does is recorded, or an argument cannot be.
+        XebenchError: the reference records no work, or an argument is not valid.
         NoDevice: there is no such device.
-        Exception: whatever the reference raises; what others raise is told.
+        Exception: whatever the reference raises; errors of the others are reported.
     """
     if not isinstance(functions, Mapping) or len(functions) < 2:
         raise XebenchError("compare takes two functions or more, by name: compare({'plain': f, 'fused': g})")
@@ -257,12 +256,12 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
     """The claims of each function.
 
     Args:
-        written: as in `compare`.
-        names: of all functions.
-        reference: of which nothing is said that is said of all others.
+        written: the argument ``claim`` of `compare`.
+        names: those of all functions.
+        reference: the function that a claim on all others leaves out.
 
     Raises:
-        XebenchError: a name is not known, or what is claimed cannot be answered here.
+        XebenchError: a name is unknown, or a claim cannot be answered here.
     """
     names = list(names)
     by_name = written if isinstance(written, Mapping) else {name: written for name in names if name != reference}
@@ -276,7 +275,7 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
 def _check_claim(claim: Claim, name: str, names: list[str]) -> None:
     if not isinstance(claim, Claim):
         raise XebenchError(
-            f"claim of {name}: {claim!r} is none: give a word such as 'faster', or xebench.Claim('faster')"
+            f"claim of {name}: {claim!r} is no claim: give a word such as 'faster', or xebench.Claim('faster')"
         )
     if fault := claim.fault():
         raise XebenchError(f"claim of {name}: {fault}")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from xebench.report.page import code, figures, speedup_charts
 from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
-from xebench.report.page.figures import timelines
+from xebench.report.page.figures import CaseUnderRoofs, timelines
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
 from xebench.report.page.svg import Scale
 from xebench.report.remarks import SIGNS, failures, notes
@@ -64,13 +64,13 @@ def render(run: Run) -> str:
 
 
 def _views(
-    run: Run, families: Mapping[str, list[ReportFamily]], anchors: Mapping[str, str], under: Iterable[figures.Under]
+    run: Run, families: Mapping[str, list[ReportFamily]], anchors: Mapping[str, str], under: Iterable[CaseUnderRoofs]
 ) -> list[PatternView]:
     measured, programs = RunSamples(run), SourcePrograms()
     cases: dict[str, list[Row]] = {}
     for case in rows(run.cases):
         cases.setdefault(case["pattern"], []).append(case)
-    placed: dict[str, list[figures.Under]] = {}
+    placed: dict[str, list[CaseUnderRoofs]] = {}
     for each in under:
         placed.setdefault(each.pattern, []).append(each)
     executions = measured.executions([_first_family(cases[pattern], own) for pattern, own in families.items()])

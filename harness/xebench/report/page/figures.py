@@ -21,39 +21,39 @@ from xebench.tables.analysis.points import Row, by_place, place, rows
 from xebench.tables.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.vocabulary import Role, State, Status
 
-#: Charts of a pattern at most: with many parameters every combination of the others is one.
-MOST: Final = 6
-#: What is shown beside the speed-up: the first of these that there is.
+#: At most so many charts of a pattern: with many parameters there is one for each combination of the others.
+MOST_CHARTS: Final = 6
+#: The second chart shows the first of these columns that has values; the unit of each.
 _QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
 
 
 def curves(families: Sequence[ReportFamily]) -> list[Markup]:
     """Two charts for each combination of the other parameters: speed-ups, and a rate or the time."""
-    parameter = _longest(families)
+    parameter = _swept_parameter(families)
     if parameter is None:
         return []
     groups: dict[str, list[ReportFamily]] = {}
     for family in families:
         if isinstance(family.point.get(parameter), int | float):
-            groups.setdefault(_others(family, parameter), []).append(family)
+            groups.setdefault(_other_parameters(family, parameter), []).append(family)
     long = {others: own for others, own in groups.items() if len({each.point[parameter] for each in own}) > 1}
     drawn = [chart for others, own in long.items() for chart in _charts(own, parameter, others)]
-    return drawn[:MOST]
+    return drawn[:MOST_CHARTS]
 
 
-def _longest(families: Sequence[ReportFamily]) -> str | None:
-    """The parameter with the most numbers, more than one."""
+def _swept_parameter(families: Sequence[ReportFamily]) -> str | None:
+    """The parameter with the most values that are numbers; None if none has two."""
     values: dict[str, set[points.Value]] = {}
     for family in families:
         for name, value in family.point.items():
             if isinstance(value, int | float):
                 values.setdefault(name, set()).add(value)
-    longest = max(values, key=lambda name: len(values[name]), default=None)
-    return longest if longest is not None and len(values[longest]) > 1 else None
+    swept = max(values, key=lambda name: len(values[name]), default=None)
+    return swept if swept is not None and len(values[swept]) > 1 else None
 
 
-def _others(family: ReportFamily, parameter: str) -> str:
-    """The other parameters at which a family is measured, in words."""
+def _other_parameters(family: ReportFamily, parameter: str) -> str:
+    """A family's values of the other parameters, in words."""
     host = family.pairs[0].row["host"]
     point = points.words({name: value for name, value in family.point.items() if name != parameter})
     preset = str(family.pairs[0].row["preset"])
@@ -67,7 +67,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
         for pair in family.pairs:
             speedup, low, high = pair.line.ends
             if speedup is not None and speedup > 0:
-                speedups.setdefault(pair.line.label, []).append(Point(_at(family, parameter), speedup, low, high))
+                speedups.setdefault(pair.line.label, []).append(Point(_x(family, parameter), speedup, low, high))
     if speedups:
         yield speedup_charts.draw(_series(speedups), title, "speed-up", is_ratio=True)
     summaries = [(family, summary) for family in families for summary in family.summaries]
@@ -85,11 +85,11 @@ def _rate(family: ReportFamily, summary: Row, parameter: str, column: str) -> Po
     """A rate with the interval of its median time, whose ends change places."""
     value, median, low, high = (summary[name] for name in (column, "median_ns", "low_ns", "high_ns"))
     if low is None or high is None or column == "median_ns":
-        return Point(_at(family, parameter), value, low, high)
-    return Point(_at(family, parameter), value, value * median / high, value * median / low)
+        return Point(_x(family, parameter), value, low, high)
+    return Point(_x(family, parameter), value, value * median / high, value * median / low)
 
 
-def _at(family: ReportFamily, parameter: str) -> float:
+def _x(family: ReportFamily, parameter: str) -> float:
     return float(family.point[parameter])
 
 
@@ -98,18 +98,18 @@ def _series(found: Mapping[str, list[Point]]) -> list[ChartLine]:
 
 
 @dataclass(frozen=True)
-class Under:
+class CaseUnderRoofs:
     """A case under its roofs.
 
     Attributes:
         roofs: of the device and the kind of operation.
-        host: of the device, in a run over several; else "".
-        pattern: whose case it is.
-        name: variant and point.
+        host: the device's host in a run over several hosts; else "".
+        pattern: name of its pattern.
+        name: its variant and point.
         intensity: operations per byte of the least traffic.
         rate: in the roofs' unit.
-        reached: part of the nearest roof, and which that is, in words.
-        is_optimized: by its role.
+        reached: the part of the nearest roof that it reaches, and which roof that is, in words.
+        is_optimized: True if its variant has that role.
     """
 
     roofs: RoofLines
@@ -123,26 +123,26 @@ class Under:
 
     @property
     def title(self) -> str:
-        """It in words."""
+        """Name, rate and what it reaches, for a reader."""
         return f"{self.name}: {units.figure(self.rate)} {self.roofs.unit}, {self.reached}"
 
 
-def under_roofs(run: Run) -> list[Under]:
-    """Every case with bytes, operations and a time, whose device has the roofs."""
+def under_roofs(run: Run) -> list[CaseUnderRoofs]:
+    """The cases with bytes, operations and a time whose device has the roofs for them."""
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind", "preset_parameters"]]
     right = run.summaries[run.summaries["status"] == Status.OK].merge(work, on="case_id")
     devices = by_place(run.devices)
     placed = right.dropna(subset=["bytes_moved", "operations", "median_ns"])
-    return [found for case in rows(placed) if (found := _under(case, devices.get(place(case)))) is not None]
+    return [found for case in rows(placed) if (found := _case_under_roofs(case, devices.get(place(case)))) is not None]
 
 
-def _under(case: Row, device: Row | None) -> Under | None:
+def _case_under_roofs(case: Row, device: Row | None) -> CaseUnderRoofs | None:
     roofs = None if device is None else _roofs(device, case["operation_kind"])
     if roofs is None or not case["bytes_moved"] or not case["rate_gops"]:
         return None
     cold = ["cold"] if case["state"] == State.COLD else []
     name = " ".join([case["variant"], *cold, points.words(points.point(case))])
-    return Under(
+    return CaseUnderRoofs(
         roofs,
         case["host"] or "",
         case["pattern"],
@@ -176,21 +176,21 @@ def _roof_name(case: Row) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """A roofline: what it is of, the drawing, and the cases by the number beside their points."""
+    """A roofline chart: its caption, the drawing, and the cases with the numbers beside their points."""
 
     caption: str
     svg: str
-    cases: Sequence[tuple[str, Under]]
+    cases: Sequence[tuple[str, CaseUnderRoofs]]
 
 
-def charts(cases: Sequence[Under], anchors: Mapping[str, str] | None = None) -> Iterator[Chart]:
+def charts(cases: Sequence[CaseUnderRoofs], anchors: Mapping[str, str] | None = None) -> Iterator[Chart]:
     """A roofline for each kind of operation and device.
 
     Args:
-        cases: of a run or of a pattern.
-        anchors: of patterns, to which points lead as in an overview; else points have numbers.
+        cases: those of a run or of a pattern.
+        anchors: of each pattern on the page, to which its points link; without them points have numbers.
     """
-    groups: dict[tuple[str, str], list[Under]] = {}
+    groups: dict[tuple[str, str], list[CaseUnderRoofs]] = {}
     for case in cases:
         groups.setdefault((case.host, case.roofs.kind), []).append(case)
     for (host, kind), own in groups.items():
@@ -212,18 +212,18 @@ def charts(cases: Sequence[Under], anchors: Mapping[str, str] | None = None) -> 
         yield Chart(caption, program_charts.draw_roofs(own[0].roofs, placed, label), numbered)
 
 
-def _reachable(case: Under) -> float:
+def _reachable(case: CaseUnderRoofs) -> float:
     """The rate that the roofs allow at a case's intensity, by the memory alone."""
     return min(case.roofs.rate, case.intensity * case.roofs.levels[-1][1])
 
 
-#: Longest over shortest execution up to which all have one axis.
-_ALIKE: Final = 6.0
+#: Timelines share an axis if the longest execution is at most so many times the shortest.
+_ONE_AXIS_UP_TO: Final = 6.0
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """An execution: the variant with its role, the chart, each lane's boxes and sum in words, and kinds of boxes."""
+    """One execution of a variant: its title, the chart, each lane's name, boxes and busy time, and kinds of boxes."""
 
     name: str
     chart: Markup
@@ -235,7 +235,7 @@ def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
     """The timelines of one execution of each variant, from its events in the trace format."""
     read = [(_title(events), _lanes(events)) for events in executions]
     ends = [max((box.end_us for lane in lanes for box in lane.boxes), default=0.0) for _, lanes in read]
-    common = max(ends, default=0.0) if min(ends, default=0.0) * _ALIKE >= max(ends, default=0.0) else None
+    common = max(ends, default=0.0) if min(ends, default=0.0) * _ONE_AXIS_UP_TO >= max(ends, default=0.0) else None
     return [
         Timeline(
             name,

@@ -18,7 +18,7 @@ from xebench.report.page import code as shipped_code
 from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.code import SideBySide, side_by_side
 from xebench.report.page.families import DECIDED, Pair, ReportFamily, RunSamples, SourcePrograms
-from xebench.report.page.figures import Chart, Timeline, Under, charts, curves
+from xebench.report.page.figures import CaseUnderRoofs, Chart, Timeline, charts, curves
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.page.svg import Scale
 from xebench.report.patterns_text import claim_source, describe_claim
@@ -100,7 +100,7 @@ def pattern_view(
     measured: RunSamples,
     *,
     programs: SourcePrograms,
-    under: Sequence[Under],
+    under: Sequence[CaseUnderRoofs],
     timelines: Sequence[Timeline],
     flags: Mapping[str, tuple[int, Counter[str]]],
     overview: Scale,
