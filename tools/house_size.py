@@ -8,11 +8,11 @@ comment, no docstring, no import.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import re
 import subprocess
-import sys
 import tokenize
 import tomllib
 from collections import Counter, defaultdict
@@ -61,7 +61,10 @@ def sources(commit: str) -> Mapping[str, str]:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"house_size: {done.stderr.splitlines()[0]}: name a commit of this repository")
+    return done.stdout
 
 
 def floors(commit: str, rooms: set[str]) -> list[list[str]]:
@@ -87,7 +90,7 @@ def _rows(rooms: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         yield f"{room:15} {len(files):5} {sum(map(code_lines, files.values())):6}"
 
 
-def main(commit: str) -> None:
+def print_size(commit: str) -> None:
     """Print the table."""
     files = sources(commit)
     rooms = by_room(files)
@@ -129,8 +132,17 @@ def _first_sentence(source: str) -> str:
     return re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0].replace("|", "\\|")
 
 
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--since"]:
-        print(*grown(sources(sys.argv[2]), sources("")), sep="\n")
+def main() -> None:
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tools.house_size", description="How large the house is, by room.")
+    parser.add_argument("commit", nargs="?", default="", help="default: the working tree")
+    parser.add_argument("--since", metavar="COMMIT", help="print what is new in each file since then, as Markdown")
+    asked = parser.parse_args()
+    if asked.since:
+        print(*grown(sources(asked.since), sources("")), sep="\n")
     else:
-        main(sys.argv[1] if len(sys.argv) > 1 else "")
+        print_size(asked.commit)
+
+
+if __name__ == "__main__":
+    main()
