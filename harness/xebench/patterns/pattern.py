@@ -117,8 +117,9 @@ class Pattern:
             judged at sizes of ours.
         short_launches: why launches at the sizes of a GPU last less than 100 empty kernels (below that, launching costs
             more than 1 % of the time); empty if none does.
-        stand_in: where something else than the lesson's own is measured: the call that is missing in Python, what was
-            tried, and what stands for it; empty where it is the lesson's. Its claims are counted apart.
+        stand_in: where something else than the lesson's own is measured: the call that is missing in Python, or the
+            program that the guide lacks, what was tried, and what stands for it; empty where it is the lesson's. Its
+            claims are counted apart.
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
