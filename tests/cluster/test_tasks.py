@@ -70,7 +70,9 @@ class Cluster:
         scheduler: Any = SimpleNamespace(
             submit=self.submit, news=self, check=lambda: None, cancel=lambda futures: None, address="here"
         )
-        workers: Any = SimpleNamespace(look=lambda: False, device_class="cpu", device_count=lambda: 2)
+        workers: Any = SimpleNamespace(
+            look=lambda: False, note_gone=lambda: None, device_class="cpu", device_count=lambda: 2
+        )
         folder: Any = SimpleNamespace(
             take=lambda family, result: None,
             check_in_place=lambda: None,

@@ -119,6 +119,13 @@ class Workers:
                 self._able[address] = one
                 self._hosts[one.host] = one
 
+    def note_gone(self) -> None:
+        """Say which workers are gone."""
+        here = self._scheduler.workers()
+        for address in [address for address in self._able if address not in here]:
+            host = self._able.pop(address).host
+            self._progress.say(f"a worker on {host} is gone: what it was at goes to another")
+
     def look(self) -> bool:
         """Look for workers that are gone, once a second; whether all of before are gone, and others have come.
 
@@ -129,10 +136,7 @@ class Workers:
         if now_s - self._looked_s < LOOK_AGAIN_S:
             return False
         self._looked_s = now_s
-        here = self._scheduler.workers()
-        for address in [address for address in self._able if address not in here]:
-            host = self._able.pop(address).host
-            self._progress.say(f"a worker on {host} is gone: what it was at goes to another")
+        self.note_gone()
         before, self._before = self._before, set(self._able)
         if self._able:
             self._seen_s = now_s
@@ -328,6 +332,7 @@ class Tasks:
                 for number in [*self._open]:
                     self._submit(number, self._budget.left_s())
             self._submit_more()
+        self._workers.note_gone()  # others may have done its work before the next look
 
     def _submit_more(self) -> None:
         """Submit what waits: with a budget as many families as there are devices, with equal shares of what is left."""
