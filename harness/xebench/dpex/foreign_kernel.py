@@ -147,15 +147,10 @@ def _dtype(words: list[str]) -> str | None:
 _MOST_EXPANSIONS: Final = 8
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
-
 _TYPEDEF = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;")
-
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
-
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
-
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
 # with "@3" in place of the attribute of that number
 _KERNEL = re.compile(
@@ -165,7 +160,6 @@ _KERNEL = re.compile(
 
 _BODY = re.compile(r"\)\s*\{[^{}]*\}")
 _BRACES = re.compile(r"\{[^{}]*\}")
-
 _NO_VARIABLE = re.compile(r"\(|\b(?:typedef|(?:__)?constant|const)\b")
 
 _SUB_GROUP = re.compile(r"\bintel_reqd_sub_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
@@ -233,22 +227,26 @@ def _size(name: str, attribute: re.Pattern[str], text: str) -> tuple[int, ...] |
 
 
 def _declarations(source: str, build_options: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Name, parameters and attributes of each kernel, its macros expanded."""
-    text = _COMMENT.sub(" ", source.replace("\\\n", " "))
-    text = _expanded(_DIRECTIVE.sub("", text), _macros(text, build_options))
+    """Name, parameters and attributes of each kernel."""
     attributes: list[str] = []
 
     def take(match: re.Match[str]) -> str:
         attributes.append(match[0])
         return f" @{len(attributes) - 1} "
 
-    for match in _KERNEL.finditer(_ATTRIBUTE.sub(take, text)):
+    for match in _KERNEL.finditer(_ATTRIBUTE.sub(take, _plain(source, build_options))):
         around = " ".join(match[part] for part in ("before", "head", "between", "parameters", "after"))
         yield {
             "name": match["name"],
             "parameters": " ".join(re.sub(r"@\d+", " ", match["parameters"]).split()),
             "attributes": " ".join(attributes[int(number)] for number in re.findall(r"@(\d+)", around)),
         }
+
+
+def _plain(source: str, build_options: Iterable[str]) -> str:
+    """A text without comments and directives, its macros expanded."""
+    text = _COMMENT.sub(" ", source.replace("\\\n", " "))
+    return _expanded(_DIRECTIVE.sub("", text), _macros(text, build_options))
 
 
 def _macros(text: str, build_options: Iterable[str]) -> dict[str, str]:
@@ -399,8 +397,7 @@ def check_variables(kernel: ForeignKernel) -> None:
     Raises:
         OptionError: names the first variable of a text.
     """
-    text = _COMMENT.sub(" ", kernel.opencl_c.replace("\\\n", " "))
-    text = _ATTRIBUTE.sub("", _expanded(_DIRECTIVE.sub("", text), _macros(text, kernel.options.build_options)))
+    text = _ATTRIBUTE.sub("", _plain(kernel.opencl_c, kernel.options.build_options))
     while text != (text := _BRACES.sub("", _BODY.sub(");", text))):
         pass
     found = [_WORD.findall(re.split(r"[=\[,]", each)[0]) for each in text.split(";") if not _NO_VARIABLE.search(each)]

@@ -60,6 +60,11 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Write a run's manifest into its folder; raises as `write_json` does."""
+    write_text(folder / MANIFEST, as_manifest(content))
+
+
 def as_manifest(content: Mapping[str, Any]) -> str:
     """A manifest as JSON, with the SHA-256 of its entries."""
     return as_json({**content, SHA256: {**content.get(SHA256, {}), MANIFEST: _sha256_of_manifest(content)}})

@@ -121,7 +121,7 @@ class RunWriter:
             _discard_run(folder)
             begun = {**manifest, "schema_version": schema.SCHEMA_VERSION, "state": "running"}
             begun.setdefault("created", now())
-            files.write_text(folder / MANIFEST, files.as_manifest(begun))
+            files.write_manifest(folder, begun)
             return cls(folder, begun, lock)
         except BaseException:
             lock.release()
@@ -166,7 +166,7 @@ class RunWriter:
             _restore_journal(folder)
             begun["resumed"] = [*begun.get("resumed", []), {"created": now(), **manifest}]
             begun["state"] = "running"
-            files.write_text(folder / MANIFEST, files.as_manifest(begun))
+            files.write_manifest(folder, begun)
             return cls(folder, begun, lock)
         except BaseException:
             lock.release()
@@ -208,7 +208,7 @@ class RunWriter:
         gone, saved = self.path, next(path for path in map(self.path.with_name, names) if not path.exists())
         lock = FolderLock(saved)
         self._journal.copy_to(saved / journal.FOLDER)
-        files.write_text(saved / MANIFEST, files.as_manifest(self.manifest))
+        files.write_manifest(saved, self.manifest)
         self.close()
         self.path, self._lock, self._journal = saved, lock, journal.Journal(saved / journal.FOLDER)
         raise RunFolderError(
@@ -224,7 +224,7 @@ class RunWriter:
         """
         self.check_in_place()
         self.manifest = {**self.manifest, **facts}
-        files.write_text(self.path / MANIFEST, files.as_manifest(self.manifest))
+        files.write_manifest(self.path, self.manifest)
 
     @property
     def journal_bytes(self) -> int:
@@ -257,7 +257,7 @@ class RunWriter:
         tables = self.write_tables()
         written = {"compilers": compilers(tables["cases"]["kernels"]), files.SHA256: files.sha256(self.path, _FILES)}
         self.manifest = {**self.manifest, "state": state, "finished": now(), **written}
-        files.write_text(self.path / MANIFEST, files.as_manifest(self.manifest))
+        files.write_manifest(self.path, self.manifest)
         self._journal.close()
         with suppress(OSError):  # a journal that stays says the same as the tables
             _discard_journal(self.path)
