@@ -148,7 +148,7 @@ def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) 
     assert pairs.loc["again", "speedup"] > 0
 
 
-def test_checks_give_a_function_no_address_of_arguments_that_it_had(session: Any) -> None:
+def test_checks_give_a_function_no_address_of_arguments_that_it_had() -> None:
     free = list(range(100))  # as of memory: what was freed last is the next
     had: dict[str, list[int]] = {"a": [], "b": [], "c": []}
 
@@ -162,7 +162,7 @@ def test_checks_give_a_function_no_address_of_arguments_that_it_had(session: Any
     def function(name: str) -> Any:
         return lambda x: had[name].append(x.number)
 
-    place = FunctionPlace(session, {name: function(name) for name in had}, "wall", Numbered)
+    place = FunctionPlace(xebench.open_session("cpu"), {name: function(name) for name in had}, "wall", Numbered)
     place.begin()
     for name in had:
         place.start(name, None)
@@ -170,7 +170,8 @@ def test_checks_give_a_function_no_address_of_arguments_that_it_had(session: Any
         before = had[name].copy()
         make(place.check(name, None), partial(place.sample, name, 1))
         now = had[name][len(before) :]
-        assert now == [now[0]] * 2 and now[0] not in before  # called on it, and once more
+        # called on it, and once more; a check calls again where the device was late
+        assert len(now) >= 2 and set(now) == {now[0]} and now[0] not in before
     place.end()
     assert len(free) == 100
 
