@@ -64,6 +64,10 @@ __kernel void iterate_steps(__global const float *x, __global float *y, const in
 }
 """)
 
+identity = opencl_kernel("""
+__kernel void identity(__global const float *x, __global float *y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+""")
+
 half_of = opencl_kernel("""
 __kernel void half_of(__global const float *x, __global float *y) {
     y[get_global_id(0)] = 0.5f * x[get_global_id(0)];
@@ -105,9 +109,9 @@ def right(session, p):
     session.launch(iterate, kapi.Range(p.n), p.x, p.y)
 
 
-def beside(name, problem=random_data):
+def beside(name, problem=random_data, metric="device"):
     """A pattern of a right variant and the one that is decorated."""
-    pattern = Pattern(name, guide="none", lesson="Keeps.", claim="faster", presets=SIZES, rtol=1e-5)
+    pattern = Pattern(name, guide="none", lesson="Keeps.", claim="faster", presets=SIZES, rtol=1e-5, metric=metric)
     pattern.problem(problem)
     pattern.reference(lambda p: {"y": 2 * p.x})
     pattern.naive(right)
@@ -272,7 +276,7 @@ def keeps_bytes_later(session, p):
     return sample
 
 
-@beside("bytes_from_the_third_call_on_beside_a_launch_and_data_read_before")
+@beside("text_from_the_third_call_on_beside_a_launch_and_data_read_before")
 def launches_in_vain_later(session, p):
     kept, calls = [], []
     assert p.host.x.min() >= 1
@@ -280,13 +284,13 @@ def launches_in_vain_later(session, p):
     def sample():
         calls.append(True)
         steps = 2000000 if len(calls) < 4 else 0
-        session.launch(iterate_steps, kapi.Range(p.n), p.x, p.y, steps)
+        launch_steps(session, p, steps)
         found = np.empty(p.n, np.float32)
         session.copy(found, p.y)
         session.wait()
         if steps:
-            kept[:] = [found.tobytes()]
-        session.copy(p.y, np.frombuffer(kept[0], np.float32))
+            kept[:] = [found.tobytes().hex()]
+        session.copy(p.y, np.frombuffer(bytes.fromhex(kept[0]), np.float32))
 
     return sample
 
@@ -363,8 +367,8 @@ def launches_in_its_preparation(session, p):
     return lambda: session.copy(p.y, answer)
 
 
-def fetched(session, p):
-    right(session, p)
+def fetched(session, p, work=right):
+    work(session, p)
     found = np.empty(p.n, np.float32)
     session.copy(found, p.y)
     session.wait()
@@ -404,8 +408,8 @@ def remembers_by_all_elements(session, p):
     def sample():
         key = "all elements", p.host.x.tobytes()
         if key not in memo:
-            memo[key] = fetched(session, p).tobytes()
-        session.copy(p.y, np.frombuffer(memo[key], np.float32))
+            memo[key] = fetched(session, p).tobytes().hex()
+        session.copy(p.y, np.frombuffer(bytes.fromhex(memo[key]), np.float32))
 
     return sample
 
@@ -481,6 +485,49 @@ def computes_in_double(session, p):
 def computes_a_list(session, p):
     answers = (2 * p.host.x).tolist()
     return lambda: session.copy(p.y, np.array(answers, np.float32))
+
+
+def answers_by_a_kernel(kind, keep, parts):
+    @beside(f"answers_{kind}_by_a_kernel")
+    def copies_answers(session, p):
+        kept, scratch = keep(2 * p.host.x), session.alloc(p.n, np.float32)
+
+        def sample():
+            for begin, part in parts(kept):
+                session.copy(scratch[begin : begin + part.size], part)
+            session.launch(identity, kapi.Range(p.n), scratch, p.y)
+
+        return sample
+
+
+answers_by_a_kernel(
+    "as_text", lambda y: y.tobytes().hex(), lambda y: [(0, np.frombuffer(bytes.fromhex(y), np.float32))]
+)
+answers_by_a_kernel(
+    "in_halves",
+    lambda y: y[::-1].tolist(),
+    lambda y: [(0, np.array(y[:31:-1], np.float32)), (32, np.array(y[31::-1], np.float32))],
+)
+
+
+def launch_steps(session, p, steps):
+    session.launch(iterate_steps, kapi.Range(p.n), p.x, p.y, steps)
+
+
+def kept_beside_a_launch(kind, keep, get):
+    kept = {}
+
+    @beside(f"{kind}_of_the_same_data_beside_a_launch", same_data, "wall")
+    def launches_in_vain(session, p):
+        if not kept:
+            kept["y"] = keep(fetched(session, p, lambda *_: launch_steps(session, p, 2000000)))
+        launch_steps(session, p, 0)
+        session.copy(p.y, get(kept["y"]))
+
+
+kept_beside_a_launch("bytes", lambda y: y.tobytes(), lambda y: np.frombuffer(y, np.float32))
+kept_beside_a_launch("list", lambda y: y.tolist(), lambda y: np.array(y, np.float32))
+kept_beside_a_launch("tuple", lambda y: (1, y.tobytes()), lambda y: np.frombuffer(y[1], np.float32))
 
 
 @beside("answers_of_a_thread")

@@ -86,7 +86,7 @@ def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) 
     "pattern",
     [
         "bytes_from_the_third_call_on_and_data_read_before",
-        "bytes_from_the_third_call_on_beside_a_launch_and_data_read_before",
+        "text_from_the_third_call_on_beside_a_launch_and_data_read_before",
         "memo_by_elements_from_the_third_call_on",
     ],
 )
@@ -110,6 +110,11 @@ def test_a_memo_on_the_device_is_spoilt_or_found_by_its_time() -> None:
         "answers_in_a_row_of_memory",
         "answers_in_double",
         "answers_in_a_list",
+        "answers_as_text_by_a_kernel",
+        "answers_in_halves_by_a_kernel",
+        "bytes_of_the_same_data_beside_a_launch",
+        "list_of_the_same_data_beside_a_launch",
+        "tuple_of_the_same_data_beside_a_launch",
     ],
 )
 def test_results_that_are_ready_before_a_call_are_found(pattern: str) -> None:

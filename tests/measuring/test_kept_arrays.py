@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
-from xebench.measuring.between_samples import KeptArrays, arrays_in
+from xebench.measuring.between_samples import KeptArrays, Uploads, arrays_in
 
 
 def holding(*held: Any) -> Any:
@@ -64,6 +66,52 @@ def test_arrays_are_set_back_and_new_ones_spoilt() -> None:
     assert prepared.tolist() == [0, 1, 2]
     assert np.isnan(kept["real"]).all() and kept["whole"].tolist() == [255, 255]
     assert not kept["whole"].flags.writeable
+
+
+class Pair(NamedTuple):
+    count: int
+    result: bytes
+
+
+@pytest.mark.parametrize(
+    ("keep", "get"),
+    [
+        (lambda y: y.tobytes(), np.frombuffer),
+        (lambda y: bytearray(y.astype(np.float32)), lambda kept: np.frombuffer(kept, np.float32)),
+        (lambda y: [0.0, *y.tolist()], lambda kept: kept[1:]),
+        (lambda y: tuple(y.tolist()), np.array),
+        (lambda y: {(i,): v for i, v in enumerate(y.tolist())}, lambda kept: list(kept.values())),
+        (lambda y: deque(y.tolist(), y.size), list),
+        (lambda y: y.reshape(2, -1).tolist(), lambda kept: [*kept[0], *kept[1]]),
+        (lambda y: Pair(1, y.tobytes()), lambda kept: np.frombuffer(kept.result)),
+        (lambda y: SimpleNamespace(of={1: y.tobytes()}), lambda kept: np.frombuffer(kept.of[1])),
+    ],
+)
+def test_results_are_spoilt_as_bytes_and_as_numbers(keep: Any, get: Any) -> None:
+    result = np.arange(4) + 0.5
+    kept = keep(result)
+
+    def sample() -> Any:
+        return get(kept)
+
+    assert list(sample()) == result.tolist()
+    arrays = KeptArrays(sample)
+    assert not arrays.spoil(result + 1) and arrays.spoil(result)
+    assert np.isnan(sample()).all()
+    assert not arrays.spoil(result)
+
+
+def test_of_what_a_host_uploads_results_are_known() -> None:
+    result = np.arange(4) + 0.5
+    uploads = Uploads([result])
+    uploads.note("memory of a device", result[:2])
+    uploads.note("memory of a device", np.zeros(100))
+    assert not uploads.of({"y": result})
+    uploads.note("memory of a device", result[2:].tobytes())
+    assert list(uploads.of({"x": result + 1, "y": result})) == ["y"]
+    uploads.note(np.zeros(4), "memory of a device")
+    uploads.note("memory of a device", result + 1)
+    assert list(uploads.of({"x": result + 1, "y": result})) == ["y"], "the host has read what a device has computed"
 
 
 def test_an_array_of_the_problem_stays_as_it_is() -> None:

@@ -1,8 +1,9 @@
 """What a variant has between its samples: memory, which is set back before a check, and threads, which must wait.
 
-`KeptArrays` finds the host's arrays in what the function closes over, and in containers and objects there;
-`KeptMemory` has the device's. What the variant's preparation wrote is put back, and the rest is spoilt. A variant that
-copies results of an earlier sample, or finds there that it has computed them, has nothing to copy or find.
+`KeptArrays` finds the host's arrays in what the function closes over, and in containers and objects there, and results
+that stand there as bytes or as Python's numbers; `KeptMemory` has the device's. What the variant's preparation wrote is
+put back, and the rest is spoilt. A variant that copies results of an earlier sample, or finds there that it has
+computed them, has nothing to copy or find.
 
 Results themselves are looked for also in what the function reaches by names of its module, after a checked call: spoilt
 there, they must come again. Nothing else is written there, as other variants may use it.
@@ -15,9 +16,11 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import setitem
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -47,11 +50,15 @@ class KeptArrays:
         self._prepared = {id(array): (array, array.copy()) for array in arrays_in(function)}
 
     def spoil(self, result: Array) -> bool:
-        """Overwrite these elements wherever the function reaches them; whether it does."""
-        found = [(array, part) for array in arrays_in(self._function, by_name=True) for part in _parts(array, result)]
-        for array, part in found:
-            _write_array(array, _poison(array), part)
-        return bool(found)
+        """Overwrite these elements wherever the function reaches them, be it in bytes or a list; whether it does."""
+        found = False
+        for value, replace in list(_reached(self._function, by_name=True)):
+            if _is_numbers(value):
+                found |= _spoil_array(value, result)
+            elif replace is not None and (spoilt := _spoilt(value, result)) is not None:
+                replace(spoilt)
+                found = True
+        return found
 
     def set_back(self) -> None:
         """Have them hold what they held, and those that are new a poison."""
@@ -89,31 +96,69 @@ def arrays_in(root: Any, *, by_name: bool = False) -> Iterator[Array]:
         root: the object.
         by_name: whether also those that a function or a class of a pattern file reaches by names of its module.
     """
+    found = {id(value): value for value, _ in _reached(root, by_name=by_name) if _is_numbers(value)}
+    return iter(found.values())
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+
+
+#: Has what holds a value hold another one; None where that cannot be.
+_Replace = Callable[[Any], object] | None
+
+
+def _reached(root: Any, *, by_name: bool) -> Iterator[tuple[Any, _Replace]]:
+    """What an object holds but for numbers and texts, as often as it is held."""
     seen: set[int] = set()
-    left = [root]
+    left: list[tuple[Any, _Replace]] = [(root, None)]
     while left:
-        value = left.pop()
-        if id(value) in seen:
+        value, replace = left.pop()
+        if isinstance(value, int | float | complex | str):
             continue
-        seen.add(id(value))
-        if isinstance(value, np.ndarray):
-            if value.dtype.kind in "biufc":
-                yield value
-        else:
-            left += _inside(value)
+        yield value, replace
+        if id(value) not in seen and not isinstance(value, np.ndarray):
+            left += _inside(value, replace)
             if by_name:
                 left += _named(value)
+        seen.add(id(value))
 
 
-def _named(value: Any) -> list[Any]:
+def _spoilt(value: Any, result: Array) -> Any:
+    """The same bytes or numbers with a poison in place of a result; None: they do not hold it."""
+    if isinstance(value, bytes | bytearray):
+        contents = np.frombuffer(value, np.uint8).copy()
+        return type(value)(contents.tobytes()) if _spoil_bytes(contents, result) else None
+    if not isinstance(value, list | tuple | deque | dict) or not 0 < len(value) <= _LARGER * result.size:
+        return None
+    items = _items(value)
+    if not _spoil_array(items, result):
+        return None
+    if isinstance(value, tuple):
+        return tuple(items.tolist())
+    for key, item in zip(value if isinstance(value, dict) else range(len(value)), items.tolist(), strict=True):
+        value[key] = item
+    return value
+
+
+def _items(value: Any) -> Array:
+    """What a container has as an array, which is empty where it is of other things than numbers and rows of them."""
+    items = list(value.values() if isinstance(value, dict) else value)
+    with suppress(ValueError):  # its rows differ in length
+        return np.array(items if isinstance(items[0], int | float | complex | np.generic | list | tuple) else [])
+    return np.array([])
+
+
+def _named(value: Any) -> list[tuple[Any, _Replace]]:
     """What a pattern file's function, class or object refers to beside what it holds."""
     if not isinstance(value, type | FunctionType):
         value = type(value)
     if not str(value.__module__).startswith(PACKAGES):
         return []
     if isinstance(value, type):
-        return list(vars(value).values())
-    return [value.__globals__[name] for name in _names_of(value.__code__) if name in value.__globals__]
+        return [(item, partial(setattr, value, name)) for name, item in vars(value).items()]
+    names, there = _names_of(value.__code__), value.__globals__
+    return [(there[name], partial(setitem, there, name)) for name in names if name in there]
 
 
 def _names_of(code: CodeType) -> Iterator[str]:
@@ -123,33 +168,48 @@ def _names_of(code: CodeType) -> Iterator[str]:
             yield from _names_of(inner)
 
 
-def _inside(value: Any) -> list[Any]:
+def _inside(value: Any, replace: _Replace) -> list[tuple[Any, _Replace]]:
+    held: list[tuple[Any, _Replace]] = []
     match value:
         case FunctionType():
             cells = [cell for cell in value.__closure__ or () if _is_set(cell)]
-            return [*(cell.cell_contents for cell in cells), value.__defaults__, value.__kwdefaults__, vars(value)]
+            held += [(cell.cell_contents, partial(setattr, cell, "cell_contents")) for cell in cells]
+            held += [(value.__defaults__, partial(setattr, value, "__defaults__"))]
+            held += [(each, None) for each in (value.__kwdefaults__, vars(value))]
         case MethodType():
-            return [value.__self__, value.__func__]
+            held += [(each, None) for each in (value.__self__, value.__func__)]
         case partial():
-            return [value.func, value.args, value.keywords]
+            held += [(each, None) for each in (value.func, value.args, value.keywords)]
         case dict():
-            return list(value.values())
-        case list() | tuple() | set() | frozenset():
-            return list(value)
-    return _attributes(value)
+            held += [(item, partial(setitem, value, key)) for key, item in value.items()]
+        case list() | deque():
+            held += [(item, partial(setitem, value, i)) for i, item in enumerate(value)]
+        case tuple():
+            held += [(item, replace and partial(_replace_in, value, i, replace)) for i, item in enumerate(value)]
+        case set() | frozenset():
+            held += [(item, None) for item in value]
+        case _:
+            attributes = _attributes(value)
+            held += [(item, partial(setitem, attributes, name)) for name, item in attributes.items()]
+    return held
 
 
-def _attributes(value: Any) -> list[Any]:
+def _replace_in(items: tuple[Any, ...], i: int, replace: Callable[[Any], object], other: Any) -> None:
+    make = getattr(type(items), "_make", tuple)  # a named tuple's
+    replace(make((*items[:i], other, *items[i + 1 :])))
+
+
+def _attributes(value: Any) -> dict[str, Any]:
     """Those of an object of the variant's own; what a module has of the variant's, a function names."""
     if isinstance(value, type | ModuleType):
-        return []
+        return {}
     try:
         attributes = vars(value)
     except Exception:  # it has none, or a property of that name
-        return []
+        return {}
     module = type(value).__module__  # of some types of C it is no text
     is_own = isinstance(module, str) and module.partition(".")[0] not in _NOT_ITS_OWN
-    return list(attributes.values()) if is_own or "py_func" in attributes else []
+    return attributes if is_own or "py_func" in attributes else {}
 
 
 def _is_set(cell: Any) -> bool:
@@ -164,6 +224,14 @@ def _poison(array: Array) -> Any:
     return array.dtype.type(np.nan) if array.dtype.kind in "fc" else np.array(-1).astype(array.dtype)
 
 
+def _spoil_array(array: Array, result: Array) -> bool:
+    """Overwrite a result in an array; whether it was there."""
+    parts = list(_parts(array, result))
+    for part in parts:
+        _write_array(array, _poison(array), part)
+    return bool(parts)
+
+
 def _write_array(array: Array, contents: Any, part: slice | None = None) -> None:
     try:
         could_be_written = array.flags.writeable
@@ -173,6 +241,43 @@ def _write_array(array: Array, contents: Any, part: slice | None = None) -> None
         array.setflags(write=could_be_written)
     except ValueError:  # it is one of the problem's, which cannot be written
         return
+
+
+class Uploads:
+    """The bytes that the host copies to a device in a call, until it copies some back.
+
+    Args:
+        outputs: larger copies than would hold one of these are left out.
+    """
+
+    def __init__(self, outputs: Iterable[Any]) -> None:
+        self._most_bytes = 2 * _LARGER * max((array.nbytes for array in outputs), default=0)
+        self._is_over = False
+        self._contents: list[Array] = []
+
+    def note(self, destination: Any, source: Any) -> None:
+        """Take note of a copy that is submitted."""
+        self._is_over |= isinstance(destination, _ON_HOST)
+        if self._is_over or not isinstance(source, _ON_HOST):
+            return
+        contents = source if isinstance(source, np.ndarray) else np.frombuffer(source, np.uint8)
+        if contents.nbytes <= self._most_bytes:
+            self._contents.append(np.frombuffer(contents.tobytes(), np.uint8))
+
+    def of(self, results: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Those results that were uploaded, whole or in parts one after another."""
+        wholes = [*self._contents, np.concatenate(self._contents)] if self._contents else []
+        return {
+            name: result
+            for name, result in results.items()
+            if any(_spoil_bytes(contents.copy(), result) for contents in wholes)
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._contents)
+
+
+_ON_HOST: Final = (np.ndarray, bytes, bytearray, memoryview)
 
 
 class KeptMemory:
@@ -216,8 +321,9 @@ class KeptMemory:
         """Overwrite these elements wherever the variant's memory holds them; whether it does."""
         found = False
         for _, memory in _in_use(self._all()):
-            if result.nbytes // 2 <= memory.nbytes <= 2 * _LARGER * result.nbytes:
-                found |= _spoil_part(memory, result)
+            if memory.nbytes <= 2 * _LARGER * result.nbytes and _spoil_bytes(contents := memory.copy_to_host(), result):
+                memory.copy_from_host(contents)
+                found = True
         return found
 
     def _all(self) -> list[weakref.ref[Any]]:
@@ -246,17 +352,14 @@ def _write_memory(memory: Any, contents: Any) -> None:
         memory.copy_from_device(contents)
 
 
-def _spoil_part(memory: Any, result: Array) -> bool:
-    """Overwrite a result in memory, held in its own type or in another one of floating point; whether it was there."""
-    contents, found = memory.copy_to_host(), False
-    types = (np.float32, np.float64) if result.dtype.kind == "f" else (result.dtype.type,)
-    for each in dict.fromkeys((result.dtype.type, *types)):
-        array = contents[: memory.nbytes - memory.nbytes % np.dtype(each).itemsize].view(each)
-        for part in _parts(array, result):
-            array[part] = _poison(array)
-            found = True
-    if found:
-        memory.copy_from_host(contents)
+def _spoil_bytes(contents: Array, result: Array) -> bool:
+    """Overwrite a result in bytes, held in its own type or in another one of floating point; whether it was there."""
+    found = False
+    if result.nbytes // 2 <= contents.nbytes <= 2 * _LARGER * result.nbytes:
+        types = (np.float32, np.float64) if result.dtype.kind == "f" else ()
+        for each in dict.fromkeys((result.dtype.type, *types)):
+            whole = contents.nbytes - contents.nbytes % np.dtype(each).itemsize
+            found |= _spoil_array(contents[:whole].view(each), result)
     return found
 
 

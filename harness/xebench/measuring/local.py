@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from xebench.dpex import direct_calls
-from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, has_bits
+from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
 from xebench.measuring.correctness import does_no_more, does_what_samples_lack
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
@@ -51,7 +51,7 @@ class _Prepared:
         sample: what its samples call; it was called once.
         latest: of its samples.
         commands: kinds and names of what its first call submitted.
-        computed: results that it wrote by copies alone though other data stood in the inputs by then.
+        computed: results that it wrote by copies alone, or uploaded, though other data stood in the inputs by then.
     """
 
     memory: KeptMemory = field(default_factory=KeptMemory)
@@ -182,17 +182,24 @@ class ProblemPlace:
             session.begin()
             if other is not None:
                 self._put(other)
+                session.on_copy = uploads.note
 
+        uploads = Uploads(self.binding.written().values())
         session.take_allocations()
         session.begin()
         bound.host_was_read = False
-        made.sample = start(self._pattern.variants[variant].function, session, bound, self._parameters, prepared)
+        try:
+            made.sample = start(self._pattern.variants[variant].function, session, bound, self._parameters, prepared)
+        finally:
+            session.on_copy = None
         if made.arrays is None and self._may_keep(made):  # there was no preparation, and there are no other data
             made.arrays = KeptArrays(made.sample)
         session.wait()
         made.commands = session.commands
         if other is not None and {kind for kind, _ in made.commands} <= COPIES:
             made.computed = self.binding.results()
+        elif uploads:
+            made.computed = uploads.of(self.binding.results())
         made.memory.add(session.take_allocations())
         self._threads.note(variant)
         self._queues = session.queue_count

@@ -46,6 +46,7 @@ class RecordedQueues(direct_calls.Recording):
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
+        on_copy: is called with both sides of a copy that is submitted; None where nobody looks at copies.
         has_called: whether a variant called a library by itself since :meth:`begin`.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
@@ -58,6 +59,7 @@ class RecordedQueues(direct_calls.Recording):
         self.device = queue.sycl_device
         self.records_direct_calls = True
         self.has_called = False
+        self.on_copy: Callable[[Any, Any], None] | None = None
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`

@@ -109,6 +109,8 @@ class Session(RecordedQueues):
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         if self._transcript is not None:
             self._transcript.copied(destination, source, depends, event)
+        if self.on_copy is not None:
+            self.on_copy(destination, source)
         return event
 
     def fill(self, array: UsmArray, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
@@ -345,6 +347,8 @@ class Session(RecordedQueues):
         if self._transcript is not None:
             self._transcript.lose("it submits past its session")
         traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
+        if self.on_copy is not None and copied is not None:
+            self.on_copy(*copied[:2])
         self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 
 
