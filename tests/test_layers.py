@@ -134,9 +134,21 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
     "module", ["report.formats.for_people", "tables.run", "tables.analysis.compare", "runner.run_options"]
 )
 def test_a_run_is_read_without_scipy(module: str) -> None:
-    script = f"import sys, xebench.{module}; print('scipy' in sys.modules, 'pandas' in sys.modules)"
+    script = f"import sys, xebench.{module}; print('xebench.{module}' in sys.modules, 'scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"], "intervals are computed when a run ends; scipy is slow to import"
+    assert done.stdout.split() == ["True", "False"], "intervals are computed when a run ends; scipy is slow to import"
+
+
+@pytest.mark.device
+def test_a_worker_imports_neither_frames_nor_what_only_a_compilation_needs() -> None:
+    script = """
+from xebench.system import runtime
+runtime.load()
+import sys, xebench.measuring.family_run
+print([name for name in ("xebench.measuring.family_run", "pandas", "numba.np.arraymath") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['xebench.measuring.family_run']", "each start of a worker would take longer"
 
 
 def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:

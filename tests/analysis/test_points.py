@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic
 
+from xebench.tables import schema
 from xebench.tables.analysis import points
 
 
@@ -27,14 +28,14 @@ def table(*texts: Any) -> pd.DataFrame:
     ],
 )
 def test_a_column_has_the_type_of_its_values(texts: list[Any], dtype: str, values: list[Any]) -> None:
-    column = points.with_columns(table(*texts))["param_x"]
+    column = schema.with_parameters(table(*texts))["param_x"]
     assert column.dtype == dtype
     assert [None if pd.isna(value) else value for value in column] == values
 
 
 def test_tables_without_parameters_get_no_columns() -> None:
     for frame in (table(), table("{}"), table(None)):
-        assert list(points.with_columns(frame)) == ["parameters"]
+        assert list(schema.with_parameters(frame)) == ["parameters"]
 
 
 def test_a_run_has_a_column_for_each_parameter_where_a_user_looks() -> None:

@@ -44,7 +44,7 @@ from xebench.dpex.foreign_kernel import Parameter
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts
 from xebench.dpex.narrow.module import narrow_module, settled_module
-from xebench.dpex.repairs import odd_widths
+from xebench.dpex.repairs import cures, odd_widths
 from xebench.dpex.shipped import Identity, UnknownIdentity
 from xebench.dpex.signature import (
     ArgumentType,
@@ -349,6 +349,7 @@ def _compile_with_facts(compiler: Any, signature: Signature) -> Any:
 
 
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
+    cures.import_registries()  # once in a process: this is no time of the kernel's
     started = time.perf_counter_ns()
     divergent = find_divergent_call(kernel.py_func)
     if divergent is not None:

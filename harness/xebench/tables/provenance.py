@@ -14,7 +14,6 @@ from typing import Any, Final
 from xebench.system import PACKAGE
 from xebench.system.children.process import run
 from xebench.system.runtime.packages import stack
-from xebench.tables.schema import SCHEMA_VERSION
 from xebench.vocabulary import GENERATOR
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.
@@ -59,7 +58,6 @@ def manifest(
         project: Folder that may be a git checkout; by default the one that holds the package ``harness``.
     """
     return {
-        "schema_version": SCHEMA_VERSION,
         "created": now(),
         "xebench": _version("xebench"),
         "git": git_state(project or PACKAGE.resolve().parents[1]),

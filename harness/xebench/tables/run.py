@@ -14,7 +14,6 @@ import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
 from xebench.tables import files, journal, packed_run, schema
-from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.compare import compilers
 from xebench.tables.analysis.summaries import refuse_doubled_events, refuse_doubled_samples, with_checked
@@ -141,14 +140,14 @@ class Run:
     @cached_property
     def cases(self) -> pd.DataFrame:
         """The cases to measure, and how each ended."""
-        return points.with_columns(self._read("cases"))
+        return schema.with_parameters(self._read("cases"))
 
     @cached_property
     def samples(self) -> pd.DataFrame:
         """Every sample."""
         samples = self._read("samples")
         refuse_doubled_samples(self.path, samples)
-        return points.with_columns_of(samples, self.cases)
+        return schema.with_parameters_of(samples, self.cases)
 
     @cached_property
     def events(self) -> pd.DataFrame:
@@ -170,12 +169,12 @@ class Run:
     @cached_property
     def summaries(self) -> pd.DataFrame:
         """The analysis of each case and state."""
-        return points.with_columns(self._read("summaries"))
+        return schema.with_parameters(self._read("summaries"))
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """The analysis of each variant and what it is compared with."""
-        return points.with_columns(self._read("pairs"))
+        return schema.with_parameters(self._read("pairs"))
 
     def compare(
         self, other: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
@@ -352,7 +351,7 @@ def compare_runs(
         if then != now and None not in (then, now):
             told = f"different {what}s ({then} before, {now} after): "
             rows = [{**row, "reason": told + row["reason"]} for row in rows]
-    return points.with_columns(schema.frame(table, rows))
+    return schema.with_parameters(schema.frame(table, rows))
 
 
 def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
@@ -368,7 +367,7 @@ def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
     from xebench.tables.analysis import compare, versions
 
     found = versions.compare_versions(run, compare.THRESHOLD if threshold is None else threshold)
-    return points.with_columns(schema.frame("comparisons", found))
+    return schema.with_parameters(schema.frame("comparisons", found))
 
 
 def _texts(column: pd.Series[Any]) -> list[Any]:

@@ -26,7 +26,6 @@ import pandas as pd
 
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, describe_error
 from xebench.tables import files, journal, schema
-from xebench.tables.analysis import points
 from xebench.tables.analysis.compare import compilers
 from xebench.tables.analysis.points import rows
 from xebench.tables.analysis.summaries import CheckRow
@@ -241,7 +240,7 @@ class RunWriter:
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
         for name in CSV_TABLES:
-            files.write_csv(self.path / f"{name}.csv", points.with_columns(tables[name]))
+            files.write_csv(self.path / f"{name}.csv", schema.with_parameters(tables[name]))
         return tables
 
     def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:

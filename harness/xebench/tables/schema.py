@@ -14,12 +14,12 @@ import numbers
 import operator
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 
 from xebench.errors import XebenchError
-from xebench.tables.analysis.points import measured_at, parse, place, problem_id, rows, to_json
+from xebench.tables.analysis.points import PREFIX, Value, measured_at, parse, place, problem_id, rows, to_json
 from xebench.tables.columns import CASES, CHECKS, DEVICES, EVENTS, MACHINE, SAMPLES, Column
 from xebench.tables.computed_columns import COMPARISONS, PAIR_COMPARISONS, PAIRS, SUMMARIES
 from xebench.vocabulary import REASON_CODES, Outcome, Reason, Status
@@ -324,3 +324,42 @@ def _keys(table: str, old: Mapping[str, Any]) -> dict[str, str]:
         "baseline_case_id": f"{old['pattern']}/{old.get('baseline')}/{end}{place}",
         "family_id": case_id.replace(f"{old['pattern']}/{old['variant']}/", f"{old['pattern']}/", 1),
     }
+
+
+def with_parameters(data: pd.DataFrame) -> pd.DataFrame:
+    """A table with ``parameters``, and a column for each name in them besides: ``param_n``, ``param_stride``.
+
+    Integers are Int64, numbers of both kinds Float64, everything else text; null where a row has no such name.
+    """
+    return pd.concat([data, _columns(data["parameters"])], axis="columns")
+
+
+def with_parameters_of(samples: pd.DataFrame, cases: pd.DataFrame) -> pd.DataFrame:
+    """The table `samples` with the columns that `with_parameters` has given to `cases`."""
+    names = [name for name in map(str, cases) if name.startswith(PREFIX)]
+    columns = cases[names].set_axis(cases["case_id"]).reindex(samples["case_id"])
+    return pd.concat([samples, columns.set_axis(samples.index)], axis="columns")
+
+
+def _columns(texts: pd.Series[str]) -> pd.DataFrame:
+    places, different = pd.factorize(texts)
+    found = [parse(text) for text in different]
+    names = sorted({name for point in found for name in point})
+    columns = {PREFIX + name: _series([point.get(name) for point in found]).reindex(places) for name in names}
+    return pd.DataFrame({name: values.array for name, values in columns.items()}, index=texts.index)
+
+
+def _series(values: Sequence[Value | None]) -> pd.Series[Any]:
+    dtype = _dtype(values)
+    if dtype == "string":
+        values = [None if value is None else str(value) for value in values]
+    return pd.Series(values, dtype=dtype)
+
+
+def _dtype(values: Sequence[Value | None]) -> Literal["Int64", "Float64", "string"]:
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
+        return "Int64"
+    if all(isinstance(value, int | float) for value in present):
+        return "Float64"
+    return "string"

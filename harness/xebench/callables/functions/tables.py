@@ -102,7 +102,8 @@ BRACKETED: Final = (
 )
 
 ONE_INSTANCE: Final = (
-    "one instance: the interval does not cover the placement of arrays and code in memory; setup= makes more instances"
+    "one instance: the interval does not cover the placement of arrays and code in memory, and a function that keeps "
+    "results from call to call may go unnoticed; setup= makes more instances, and new arguments"
 )
 
 

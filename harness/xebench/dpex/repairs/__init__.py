@@ -72,4 +72,4 @@ def _repair(name: str) -> Callable[[], None]:
     return repair
 
 
-__all__ = ["odd_widths"]
+__all__ = ["cures", "odd_widths"]

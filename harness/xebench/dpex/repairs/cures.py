@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 import sys
@@ -98,8 +99,21 @@ def lazy_registries() -> None:
     Symptom: compiling a kernel before any ``call_kernel`` fails with "No definition for lowering range".
     Cause: numba's modules that lower ranges, tuples, iterators and so on register themselves when they are
     imported, which only the host target does, when it is first used.
-    Cure: import them. (Refreshing numba-dpex's host target instead breaks ``dpnp.empty`` in ``dpjit``.)
+    Cure: import them before the first compilation. (Refreshing numba-dpex's host target instead breaks ``dpnp.empty``
+    in ``dpjit``.)
     """
+    compile_now = _SPIRVKernelCompiler.compile
+
+    def compile_prepared(self: Any, *arguments: Any) -> Any:
+        import_registries()
+        return compile_now(self, *arguments)
+
+    _SPIRVKernelCompiler.compile = compile_prepared
+
+
+@functools.cache
+def import_registries() -> None:
+    """Import what numba lowers Python's builtins with, which takes 0.1 s."""
     for name in _MODULES:
         importlib.import_module(name)
 

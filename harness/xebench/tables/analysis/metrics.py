@@ -11,12 +11,14 @@ import functools
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from xebench.vocabulary import Flag, Metric
+
+if TYPE_CHECKING:  # workers compute metrics, and need no frames, which take 0.2 s to import
+    import pandas as pd
 
 #: Fewest quanta of the profiling timer for a sample that is not `Flag.SHORT`.
 MIN_QUANTA: Final = 10
@@ -188,6 +190,8 @@ def concurrency_of_samples(events: pd.DataFrame) -> pd.DataFrame:
         overlap: overlap_ns / busy_ns.
         concurrency: work_ns / busy_ns: how many commands ran on average while any did.
     """
+    import pandas as pd
+
     ran = _ran(events)
     ran = ran[~ran["sample_id"].isin(_of_several_clocks(ran))]
     samples, place = np.unique(ran["sample_id"].to_numpy("int64"), return_inverse=True)
@@ -261,6 +265,8 @@ def link_of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.Data
             copies of both directions, or of several links, ran side by side.
         link_apart: the same over the sum of the copies' times, which no copies side by side raise above 1.
     """
+    import pandas as pd
+
     copies = events[(events["kind"] == "copy") & (events["route"] != "device_to_device").fillna(True)]
     gbps = copies["route"].map(lambda route: _gbps(route, roofs)).astype("float64")
     told = gbps.notna() & copies["bytes"].notna()
@@ -280,4 +286,4 @@ def link_of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.Data
 
 
 def _gbps(route: Any, roofs: Mapping[str, float]) -> float | None:
-    return None if pd.isna(route) or _UNTIMED in route else roofs.get(route)
+    return roofs.get(route) if isinstance(route, str) and _UNTIMED not in route else None

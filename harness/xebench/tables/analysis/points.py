@@ -10,10 +10,11 @@ for each parameter, and reports an order in which 7 comes before 17.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
+if TYPE_CHECKING:  # workers read points, and need no frames
+    import pandas as pd
 
 Row = dict[str, Any]
 
@@ -61,7 +62,7 @@ def to_json(values: Mapping[str, Value]) -> str:
 
 def parse(text: Any) -> dict[str, Value]:
     """The parameters by name of a JSON object in a table; none of a null."""
-    return {} if pd.isna(text) else json.loads(text)
+    return json.loads(text) if isinstance(text, str) else {}
 
 
 def point(row: Mapping[Any, Any]) -> dict[str, Value]:
@@ -95,42 +96,3 @@ def order(text: Any) -> tuple[tuple[str, bool, float, str], ...]:
         (name, isinstance(value, str), 0.0 if isinstance(value, str) else float(value), str(value))
         for name, value in sorted(parse(text).items())
     )
-
-
-def with_columns(data: pd.DataFrame) -> pd.DataFrame:
-    """A table with ``parameters``, and a column for each name in them besides: ``param_n``, ``param_stride``.
-
-    Integers are Int64, numbers of both kinds Float64, everything else text; null where a row has no such name.
-    """
-    return pd.concat([data, _columns(data["parameters"])], axis="columns")
-
-
-def with_columns_of(samples: pd.DataFrame, cases: pd.DataFrame) -> pd.DataFrame:
-    """The table `samples` with the columns that `with_columns` has given to `cases`."""
-    names = [name for name in map(str, cases) if name.startswith(PREFIX)]
-    columns = cases[names].set_axis(cases["case_id"]).reindex(samples["case_id"])
-    return pd.concat([samples, columns.set_axis(samples.index)], axis="columns")
-
-
-def _columns(texts: pd.Series[str]) -> pd.DataFrame:
-    numbers, different = pd.factorize(texts)
-    points = [parse(text) for text in different]
-    names = sorted({name for point in points for name in point})
-    columns = {PREFIX + name: _series([point.get(name) for point in points]).reindex(numbers) for name in names}
-    return pd.DataFrame({name: values.array for name, values in columns.items()}, index=texts.index)
-
-
-def _series(values: Sequence[Value | None]) -> pd.Series[Any]:
-    dtype = _dtype(values)
-    if dtype == "string":
-        values = [None if value is None else str(value) for value in values]
-    return pd.Series(values, dtype=dtype)
-
-
-def _dtype(values: Sequence[Value | None]) -> Literal["Int64", "Float64", "string"]:
-    present = [value for value in values if value is not None]
-    if all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
-        return "Int64"
-    if all(isinstance(value, int | float) for value in present):
-        return "Float64"
-    return "string"
