@@ -9,7 +9,7 @@ import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost
-from xebench.measuring.messages import Done, Failed, MeasureRoofs, Ready, VariantChecked
+from xebench.measuring.messages import DeviceTested, Done, Failed, MeasureRoofs, Ready, VariantChecked
 from xebench.patterns.registry import builtin_files
 from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
 from xebench.vocabulary import Status
@@ -85,6 +85,18 @@ def test_a_lost_worker_is_told_with_the_variant_at_work(
     assert str(caught.value) == f"sample: {end}"
     assert process.done[-1] == "close"
     assert answers(used) == [], "the next one takes its place"
+
+
+def test_a_device_is_tested_by_the_worker_that_measures_on_it() -> None:
+    wrong = "atomic add: 7 of 7 wrong"
+    used = worker(
+        Process(READY, DeviceTested([]), DONE, CHECKED, DONE),
+        Process(READY, DeviceTested([wrong]), DONE, WorkerDied("ended by SIGSEGV")),
+    )
+    assert used.self_test() == [] and answers(used) == [CHECKED]
+    used.close()
+    assert used.self_test() == [wrong]
+    assert used.self_test() == ["self-test: ended by SIGSEGV"]
 
 
 def test_what_a_silent_worker_is_at_can_be_seen() -> None:

@@ -97,7 +97,7 @@ def test_a_run_that_its_budget_ended_says_how_it_goes_on(all_answers: Run) -> No
 def test_on_a_terminal_that_is_too_low_the_first_screen_comes_last_again(
     monkeypatch: pytest.MonkeyPatch, lines: int, times: int
 ) -> None:
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *default: os.terminal_size((80, lines)))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **options: os.terminal_size((80, lines)))
     made = Synthetic()
     for number, (variant, role) in itertools.product(range(12), (("x", "naive"), ("y", "optimized"))):
         made.times(made.case(variant, role, chapter="c", pattern=f"p{number}"), noisy(100))

@@ -12,6 +12,7 @@ import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
+from xebench.measuring.device_worker import DeviceWorker
 from xebench.measuring.messages import (
     CaseOver,
     Done,
@@ -145,10 +146,10 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
     manager = Manager(
         {"device": "opencl:cpu:0", "device_class": "cpu"},
         sink,
+        DeviceWorker(lambda environment: next(waiting)),  # type: ignore[arg-type, return-value]
         **{"sampling": Sampling(), "timeout_s": 1, **options},
         seed=1,
         clock=clock,
-        make_worker=lambda device, environment: next(waiting),  # type: ignore[arg-type, return-value]
     )
     return manager, sink, workers
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
-from xebench.measuring.messages import Done, Failed, Message, WorkerMessage
+from xebench.measuring.messages import DeviceTested, Done, Failed, Message, TestDevice, WorkerMessage
 from xebench.patterns.registry import is_builtin
 from xebench.system.children import Program
 from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
@@ -152,6 +152,21 @@ class DeviceWorker(Generic[T]):
             self.close()
             raise Lost(answer.reason, Status.ERROR)
 
+    def self_test(self) -> list[str]:
+        """Test the device: a line for each check that failed; a crash or a hang is a failure like any other.
+
+        Raises:
+            XebenchError: see `ready`.
+        """
+        failures: list[str] = []
+        try:
+            for answer in self.answers(TestDevice(), silence_s=lambda: START_TIMEOUT_S):
+                if isinstance(answer, DeviceTested):
+                    failures += answer.failures
+        except Lost as lost:
+            failures.append(f"self-test: {lost.how}")
+        return failures
+
     def rest(self) -> Iterator[T]:
         """End the worker; what it had sent before."""
         if self._process is not None:
@@ -179,6 +194,17 @@ class DeviceWorker(Generic[T]):
             self._process = None
 
 
+def measuring_worker(
+    device: str, *, memory_limit_bytes: int, poll: Callable[[], object]
+) -> DeviceWorker[WorkerMessage]:
+    """The worker that measures families on a device; see `start_worker`."""
+
+    def start(environment: Mapping[str, str]) -> WorkerProcess[WorkerMessage]:
+        return start_worker(device, environment=environment, memory_limit_bytes=memory_limit_bytes, poll=poll)
+
+    return DeviceWorker(start)
+
+
 def start_worker(
     device: str,
     handler: str = Program.MEASURE_FAMILIES,
@@ -186,7 +212,7 @@ def start_worker(
     *,
     environment: Mapping[str, str] | None = None,
     memory_limit_bytes: int | None = None,
-    poll: Callable[[], None] = lambda: None,
+    poll: Callable[[], object] = lambda: None,
 ) -> WorkerProcess[Any]:
     """Start a worker.
 

@@ -210,7 +210,11 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:
-        if isinstance(request, messages.MeasureRoofs):
+        if isinstance(request, messages.TestDevice):
+            from xebench.measuring.self_test import run_checks  # its kernels: once in a run
+
+            parent.answers.send(messages.DeviceTested(run_checks(device)))
+        elif isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
             shared = sums, pool, store, own_code, beside

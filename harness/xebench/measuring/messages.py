@@ -33,6 +33,10 @@ class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_un
     """The root of all messages; a worker's code in another room may add its own."""
 
 
+class TestDevice(Message, frozen=True):
+    """Whether it computes right: before anything is measured."""
+
+
 class MeasureRoofs(Message, frozen=True):
     """The device's roofs, and the instrument's own error.
 
@@ -89,7 +93,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     upcoming: Upcoming | None = None
 
 
-Request = MeasureRoofs | MeasureFamily
+Request = TestDevice | MeasureRoofs | MeasureFamily
 
 
 class Ready(Message, frozen=True):
@@ -105,6 +109,12 @@ class Failed(Message, frozen=True):
 
     reason: str
     exit_code: int
+
+
+class DeviceTested(Message, frozen=True):
+    """A line for each check that failed."""
+
+    failures: Sequence[str]
 
 
 class Roofs(Message, frozen=True):
@@ -147,4 +157,6 @@ class CaseOver(Message, frozen=True):
     result: CaseResult
 
 
-WorkerMessage = Ready | Done | Failed | Roofs | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds
+WorkerMessage = (
+    Ready | Done | Failed | DeviceTested | Roofs | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds
+)

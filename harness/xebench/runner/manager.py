@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
-from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
+from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost
 from xebench.measuring.messages import (
     MeasureFamily,
     Upcoming,
@@ -29,7 +29,6 @@ from xebench.patterns.registry import is_as_declared, is_builtin
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
-from xebench.system.children.worker import WorkerProcess
 from xebench.tables.analysis import metrics
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.moderation import Prior, prior_of
@@ -137,6 +136,7 @@ class Manager:
     Attributes:
         device: the row of the device, for the static columns of the cases.
         sink: where rows go.
+        worker: measures on the device; closed with this.
         sampling: how long to sample.
         timeout_s: silence after which a worker counts as hung.
         seed: of the data and of the block orders.
@@ -144,13 +144,13 @@ class Manager:
         notice: called with the name of the variant at work, for progress.
         say: prints a notice that stays.
         sample_flags: what the samples that arrive now are marked with, beside their own flags.
-        make_worker: starts a worker on a device, with variables in its ``environment``.
         clock: seconds, for tests.
         worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
     """
 
     device: Mapping[str, Any]
     sink: Sink
+    worker: DeviceWorker[WorkerMessage]
     _: KW_ONLY
     sampling: Sampling
     timeout_s: float
@@ -159,7 +159,6 @@ class Manager:
     notice: Callable[[str], None] = lambda text: None
     say: Callable[[str], None] = lambda text: None
     sample_flags: Callable[[], Sequence[Flag]] = tuple
-    make_worker: Callable[..., WorkerProcess[WorkerMessage]] = start_worker
     clock: Clock = time.monotonic
 
     def __post_init__(self) -> None:
@@ -169,7 +168,6 @@ class Manager:
         self._upcoming: Upcoming | None = None
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
-        self._worker = DeviceWorker(self._start_worker)
 
     def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
         """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
@@ -181,7 +179,7 @@ class Manager:
         look = Silence("the device's roofs", self.say, self.clock).look
         try:
             request = messages.MeasureRoofs(brief)
-            for answer in self._worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
+            for answer in self.worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
                 if isinstance(answer, messages.Roofs):
                     roofs = answer.row
         except Lost as lost:
@@ -242,10 +240,7 @@ class Manager:
 
     def close(self) -> None:
         """End the workers."""
-        self._worker.close_all()
-
-    def _start_worker(self, environment: Mapping[str, str]) -> WorkerProcess[WorkerMessage]:
-        return self.make_worker(str(self.device["device"]), environment=environment)
+        self.worker.close_all()
 
     def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
         """The progress with a family, new in the first visit; variants to measure wait."""
@@ -309,9 +304,9 @@ class Manager:
         """
         family, variants = progress.family, list(progress.waiting)
         environment = family.pattern.environment
-        self._worker.use(environment, family.pattern.source)
+        self.worker.use(environment, family.pattern.source)
         try:
-            self._worker.ready()  # what that takes is no part of the budget for sampling
+            self.worker.ready()  # what that takes is no part of the budget for sampling
         except XebenchError as error:
             if not environment:
                 raise
@@ -336,7 +331,7 @@ class Manager:
             upcoming=self._upcoming,
         )
         share, complete = VisitShare(self._next_sample), False
-        shared = self._worker.is_shared
+        shared = self.worker.is_shared
         try:
             try:
                 lost = self._follow(request, progress, share)
@@ -344,7 +339,7 @@ class Manager:
                 self._finish(progress, share)
                 raise
             if shared and self._has_failed(progress, request.variants, share):
-                self._worker.close()
+                self.worker.close()
                 raise _AnotherFilesFault
             self._finish(progress, share)
             complete = lost is None
@@ -352,7 +347,7 @@ class Manager:
         finally:
             progress.add_share(share, complete=complete)
             self._priors.clear()
-            self._worker.close_if_large()
+            self.worker.close_if_large()
 
     @staticmethod
     def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: VisitShare) -> bool:
@@ -374,7 +369,7 @@ class Manager:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
         patience_s = progress.patience_s(self.timeout_s)
         silence = Silence(progress.family.title(), self.say, self.clock)
-        answers = self._worker.answers(
+        answers = self.worker.answers(
             request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
         )
         try:
@@ -390,7 +385,7 @@ class Manager:
                 raise _BudgetSpent(what, f" ({at_work})") from None
             return lost
         except Stopped:
-            for answer in self._worker.rest():
+            for answer in self.worker.rest():
                 self._take(answer, progress, share)
             raise
         finally:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
-from xebench.measuring.device_worker import start_worker
-from xebench.measuring.doctor import selftest
+from xebench.measuring.device_worker import DeviceWorker, measuring_worker
+from xebench.measuring.messages import WorkerMessage
 from xebench.measuring.roofline.measure import with_kept_roofs
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family
@@ -196,12 +195,16 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 exclusive=options.exclusive,
                 unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
             )
-            with lock as held:
+            looks: list[Callable[[], object]] = [signals.check]
+            worker = measuring_worker(
+                device.device, memory_limit_bytes=memory_bytes, poll=lambda: [look() for look in looks]
+            )
+            with lock as held, closing(worker):
                 progress.stage("self-test")
-                _require_right_results(device)
+                _require_right_results(device, worker)
                 with _open(options, earlier, progress, environment) as writer:
                     return _PartOfRun(
-                        plan, options, sampling, progress, signals, budget, memory_bytes, device, earlier, held, writer
+                        plan, options, sampling, progress, signals, budget, worker, looks, device, earlier, held, writer
                     ).run()
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
@@ -230,13 +233,12 @@ def _room(device: runtime.DeviceInfo) -> Room:
     return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 
 
-def _require_right_results(device: runtime.DeviceInfo) -> None:
+def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker[WorkerMessage]) -> None:
     """A device that computes wrong is caught at the door, before there is a folder to put results in."""
-    result = selftest(device.device)
-    if not result.ok:
-        more = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
+    if failures := worker.self_test():
+        more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise NoDevice(
-            f"{device.device} failed its self-test ({result.failures[0]}{more}): update its driver; see xebench doctor"
+            f"{device.device} failed its self-test ({failures[0]}{more}): update its driver; see xebench doctor"
         )
 
 
@@ -258,7 +260,8 @@ class _PartOfRun:
     progress: Progress
     signals: StopSignals
     budget: RunBudget
-    memory_bytes: int
+    worker: DeviceWorker[WorkerMessage]
+    looks: list[Callable[[], object]]
     device: runtime.DeviceInfo
     earlier: Run | None
     lock: DeviceLock | None
@@ -315,15 +318,11 @@ class _PartOfRun:
 
     def _manager(self, row: Mapping[str, Any], first: tuple[int, int]) -> Manager:
         watch = SharingWatch(self.lock, self._tell_of_other_run)
-
-        def poll() -> None:
-            self.signals.check()
-            self.writer.check_in_place()
-            watch.shared()
-
+        self.looks += [self.writer.check_in_place, watch.shared]
         return Manager(
             row,
             self.writer,
+            self.worker,
             sampling=self.sampling,
             timeout_s=self.options.silence_s(),
             seed=self.options.recipe.seed,
@@ -331,7 +330,6 @@ class _PartOfRun:
             notice=self.progress.variant,
             say=self.progress.say,
             sample_flags=lambda: (Flag.SHARED,) if watch.shared() else (),
-            make_worker=partial(start_worker, memory_limit_bytes=self.memory_bytes, poll=poll),
         )
 
     def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:

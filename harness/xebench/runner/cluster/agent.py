@@ -14,13 +14,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from xebench.measuring.device_worker import START_TIMEOUT_S, start_worker
+from xebench.measuring.device_worker import START_TIMEOUT_S, measuring_worker
 from xebench.measuring.doctor import selftest
 from xebench.measuring.roofline.measure import Store, with_kept_roofs
 from xebench.patterns.plan import Family
@@ -172,6 +171,11 @@ class Agent:
         self._manager = Manager(
             self._row,
             self._rows,
+            measuring_worker(
+                device.device,
+                memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
+                poll=self._poll,
+            ),
             sampling=self._options.sampling(),
             timeout_s=self._options.silence_s(),
             seed=order.recipe.seed,
@@ -179,11 +183,6 @@ class Agent:
             notice=lambda variant: self.tell("variant", variant),
             say=self._say,
             sample_flags=lambda: (Flag.SHARED,) if self._watch.shared() else (),
-            make_worker=partial(
-                start_worker,
-                memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
-                poll=self._poll,
-            ),
         )
 
     def measure(self, asked: FamilyOrder) -> FamilyResult:

@@ -251,7 +251,7 @@ class WorkerProcess(Generic[T]):
         answers: Any,
         *,
         memory_limit_bytes: int | None = None,
-        poll: Callable[[], None] = lambda: None,
+        poll: Callable[[], object] = lambda: None,
     ) -> None:
         self._limit_bytes = memory_limit_bytes
         self._poll = poll
