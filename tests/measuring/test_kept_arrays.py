@@ -76,6 +76,7 @@ class Pair(NamedTuple):
 @pytest.mark.parametrize(
     ("keep", "get"),
     [
+        (lambda y: y.copy(), np.copy),
         (lambda y: y.tobytes(), np.frombuffer),
         (lambda y: bytearray(y.astype(np.float32)), lambda kept: np.frombuffer(kept, np.float32)),
         (lambda y: [0.0, *y.tolist()], lambda kept: kept[1:]),
@@ -96,9 +97,12 @@ def test_results_are_spoilt_as_bytes_and_as_numbers(keep: Any, get: Any) -> None
 
     assert list(sample()) == result.tolist()
     arrays = KeptArrays(sample)
-    assert not arrays.spoil(result + 1) and arrays.spoil(result)
-    assert np.isnan(sample()).all()
-    assert not arrays.spoil(result)
+    assert not arrays.spoil(result + 1)
+    undo = arrays.spoil(result)
+    assert np.isnan(sample()).all() and not arrays.spoil(result)
+    for put_back in undo:
+        put_back()
+    assert list(sample()) == result.tolist()
 
 
 def test_of_what_a_host_uploads_results_are_known() -> None:

@@ -19,6 +19,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from operator import setitem
 from pathlib import Path
@@ -49,16 +50,22 @@ class KeptArrays:
         self._function = function
         self._prepared = {id(array): (array, array.copy()) for array in arrays_in(function)}
 
-    def spoil(self, result: Array) -> bool:
-        """Overwrite these elements wherever the function reaches them, be it in bytes or a list; whether it does."""
-        found = False
+    def spoil(self, result: Array) -> list[Callable[[], object]]:
+        """Overwrite these elements wherever the function reaches them, be it in bytes or a list.
+
+        Returns:
+            What puts each of them back: a module's table may hold the same numbers by chance.
+        """
+        undo: list[Callable[[], object]] = []
         for value, replace in list(_reached(self._function, by_name=True)):
             if _is_numbers(value):
-                found |= _spoil_array(value, result)
+                for part in _parts(value, result):
+                    undo.append(partial(_write_array, value, value.reshape(-1)[part].copy(), part))
+                    _write_array(value, _poison(value), part)
             elif replace is not None and (spoilt := _spoilt(value, result)) is not None:
+                undo.append(partial(replace, value))
                 replace(spoilt)
-                found = True
-        return found
+        return undo[::-1]
 
     def set_back(self) -> None:
         """Have them hold what they held, and those that are new a poison."""
@@ -125,7 +132,7 @@ def _reached(root: Any, *, by_name: bool) -> Iterator[tuple[Any, _Replace]]:
 
 
 def _spoilt(value: Any, result: Array) -> Any:
-    """The same bytes or numbers with a poison in place of a result; None: they do not hold it."""
+    """A copy of bytes or numbers with a poison in place of a result; None: they do not hold it."""
     if isinstance(value, bytes | bytearray):
         contents = np.frombuffer(value, np.uint8).copy()
         return type(value)(contents.tobytes()) if _spoil_bytes(contents, result) else None
@@ -136,9 +143,10 @@ def _spoilt(value: Any, result: Array) -> Any:
         return None
     if isinstance(value, tuple):
         return tuple(items.tolist())
+    spoilt = copy(value)
     for key, item in zip(value if isinstance(value, dict) else range(len(value)), items.tolist(), strict=True):
-        value[key] = item
-    return value
+        spoilt[key] = item
+    return spoilt
 
 
 def _items(value: Any) -> Array:

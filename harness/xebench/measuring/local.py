@@ -344,12 +344,17 @@ class ProblemPlace:
         own = {name: result for name, result in results.items() if not self.binding.is_given(result)}
         # all is spoilt that is found
         arrays = prepared.arrays or KeptArrays(None)
-        held = [prepared.memory.spoil(result) | arrays.spoil(result) for result in own.values()]
-        if not any(held):
+        undo = [put_back for result in own.values() for put_back in arrays.spoil(result)]
+        spoilt = [prepared.memory.spoil(result) for result in own.values()]
+        if not (undo or any(spoilt)):
             return computed
-        self._fill(contents)
-        yield from self._called(variant, prepared)
-        again = self._results(contents)
+        try:
+            self._fill(contents)
+            yield from self._called(variant, prepared)
+            again = self._results(contents)
+        finally:
+            for put_back in undo:
+                put_back()
         return [
             name
             for name in results
