@@ -105,6 +105,20 @@ def test_results_are_spoilt_as_bytes_and_as_numbers(keep: Any, get: Any) -> None
     assert list(sample()) == result.tolist()
 
 
+class NoNumber:
+    """As an array of a device."""
+
+    def __array__(self, *of: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+
+@pytest.mark.parametrize(
+    "kept", [[[NoNumber()], [NoNumber()]], [0.5, NoNumber()], [[1.0, 2.0], [3.0]], [[], []], [{}], ()]
+)
+def test_lists_of_other_things_are_no_trouble(kept: Any) -> None:
+    assert not KeptArrays(holding(kept)).spoil(np.arange(4) + 0.5)
+
+
 def test_of_what_a_host_uploads_results_are_known() -> None:
     result = np.arange(4) + 0.5
     uploads = Uploads([result])

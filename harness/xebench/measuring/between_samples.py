@@ -152,8 +152,9 @@ def _spoilt(value: Any, result: Array) -> Any:
 def _items(value: Any) -> Array:
     """What a container has as an array, which is empty where it is of other things than numbers and rows of them."""
     items = list(value.values() if isinstance(value, dict) else value)
-    with suppress(ValueError):  # its rows differ in length
-        return np.array(items if isinstance(items[0], int | float | complex | np.generic | list | tuple) else [])
+    if isinstance(items[0], int | float | complex | np.generic | list | tuple):
+        with suppress(Exception):  # its rows differ in length, or whatever objects it holds refuse to be numbers
+            return np.array(items)
     return np.array([])
 
 

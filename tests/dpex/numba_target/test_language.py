@@ -370,7 +370,7 @@ UNPLACED = (wrong_return, wrong_random, wrong_yield, wrong_named, wrong_with, wr
         (wrong_import, "a feature of Python that device code does not have (IMPORT_NAME)"),
         (wrong_recursion, "a function calls itself"),
         (wrong_atomic, "dtype is float32, but must be an integer"),
-        (wrong_random, "random numbers, which the host makes"),
+        (wrong_random, "random numbers, which only the host makes"),
         (wrong_name, "name 'undefined' is not defined"),
         (wrong_return, "returns float32, but a kernel returns nothing"),
         (wrong_dimension, "dim is 3, but the index space has 1 dimension"),
