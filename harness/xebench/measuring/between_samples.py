@@ -41,6 +41,8 @@ _NOT_ITS_OWN: Final = ("dpctl", "dpnp", "llvmlite", "numba", "numba_dpex", "nump
 #: are looked at.
 _LARGER: Final = 3
 _PLACES: Final = 64
+#: The host keeps a copy of what is looked at.
+_MOST_UPLOADED_BYTES: Final = 1 << 30
 
 
 class KeptArrays:
@@ -256,11 +258,11 @@ class Uploads:
     """The bytes that the host copies to a device in a call, until it copies some back.
 
     Args:
-        outputs: larger copies than would hold one of these are left out.
+        outputs: of all copies no more is kept than three times the largest of these, nor than 1 GiB.
     """
 
     def __init__(self, outputs: Iterable[Any]) -> None:
-        self._most_bytes = 2 * _LARGER * max((array.nbytes for array in outputs), default=0)
+        self._left_bytes = min(_LARGER * max((array.nbytes for array in outputs), default=0), _MOST_UPLOADED_BYTES)
         self._is_over = False
         self._contents: list[Array] = []
 
@@ -270,7 +272,8 @@ class Uploads:
         if self._is_over or not isinstance(source, _ON_HOST):
             return
         contents = source if isinstance(source, np.ndarray) else np.frombuffer(source, np.uint8)
-        if contents.nbytes <= self._most_bytes:
+        if contents.nbytes <= self._left_bytes:
+            self._left_bytes -= contents.nbytes
             self._contents.append(np.frombuffer(contents.tobytes(), np.uint8))
 
     def of(self, results: Mapping[str, Array]) -> Mapping[str, Array]:
