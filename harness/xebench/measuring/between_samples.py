@@ -59,7 +59,7 @@ class KeptArrays:
             What puts each of them back: a module's table may hold the same numbers by chance.
         """
         undo: list[Callable[[], object]] = []
-        for value, replace in list(_reached(self._function, by_name=True)):
+        for value, replace in list(reached(self._function, by_name=True)):
             if _is_numbers(value):
                 for part in _parts(value, result):
                     undo.append(partial(_write_array, value, value.reshape(-1)[part].copy(), part))
@@ -98,14 +98,9 @@ def _parts(array: Array, result: Array) -> Iterator[slice]:
             yield slice(begin, begin + size)
 
 
-def arrays_in(root: Any, *, by_name: bool = False) -> Iterator[Array]:
-    """The arrays of numbers that an object holds, each once.
-
-    Args:
-        root: the object.
-        by_name: whether also those that a function or a class of a pattern file reaches by names of its module.
-    """
-    found = {id(value): value for value, _ in _reached(root, by_name=by_name) if _is_numbers(value)}
+def arrays_in(root: Any) -> Iterator[Array]:
+    """The arrays of numbers that an object holds, each once."""
+    found = {id(value): value for value, _ in reached(root) if _is_numbers(value)}
     return iter(found.values())
 
 
@@ -117,8 +112,13 @@ def _is_numbers(value: Any) -> bool:
 _Replace = Callable[[Any], object] | None
 
 
-def _reached(root: Any, *, by_name: bool) -> Iterator[tuple[Any, _Replace]]:
-    """What an object holds but for numbers and texts, as often as it is held."""
+def reached(root: Any, *, by_name: bool = False) -> Iterator[tuple[Any, _Replace]]:
+    """What an object holds but for numbers and texts, as often as it is held, with what has its holder hold another.
+
+    Args:
+        root: the object.
+        by_name: whether also what a function or a class of a pattern file reaches by names of its module.
+    """
     seen: set[int] = set()
     left: list[tuple[Any, _Replace]] = [(root, None)]
     while left:
@@ -136,6 +136,8 @@ def _reached(root: Any, *, by_name: bool) -> Iterator[tuple[Any, _Replace]]:
 def _spoilt(value: Any, result: Array) -> Any:
     """A copy of bytes or numbers with a poison in place of a result; None: they do not hold it."""
     if isinstance(value, bytes | bytearray):
+        if not _is_near(len(value), result):
+            return None
         contents = np.frombuffer(value, np.uint8).copy()
         return type(value)(contents.tobytes()) if _spoil_bytes(contents, result) else None
     if not isinstance(value, list | tuple | deque | dict) or not 0 < len(value) <= _LARGER * result.size:
@@ -282,7 +284,7 @@ class Uploads:
         return {
             name: result
             for name, result in results.items()
-            if any(_spoil_bytes(contents.copy(), result) for contents in wholes)
+            if any(next(_parts(view, result), None) for whole in wholes for view in _views(whole, result))
         }
 
     def __bool__(self) -> bool:
@@ -333,7 +335,7 @@ class KeptMemory:
         """Overwrite these elements wherever the variant's memory holds them; whether it does."""
         found = False
         for _, memory in _in_use(self._all()):
-            if memory.nbytes <= 2 * _LARGER * result.nbytes and _spoil_bytes(contents := memory.copy_to_host(), result):
+            if _is_near(memory.nbytes, result) and _spoil_bytes(contents := memory.copy_to_host(), result):
                 memory.copy_from_host(contents)
                 found = True
         return found
@@ -364,15 +366,23 @@ def _write_memory(memory: Any, contents: Any) -> None:
         memory.copy_from_device(contents)
 
 
-def _spoil_bytes(contents: Array, result: Array) -> bool:
-    """Overwrite a result in bytes, held in its own type or in another one of floating point; whether it was there."""
-    found = False
-    if result.nbytes // 2 <= contents.nbytes <= 2 * _LARGER * result.nbytes:
+def _is_near(nbytes: int, result: Array) -> bool:
+    """True if so many bytes may hold a result, by itself or with other things, in half or twice its precision."""
+    return bool(result.nbytes // 2 <= nbytes <= 2 * _LARGER * result.nbytes)
+
+
+def _views(contents: Array, result: Array) -> Iterator[Array]:
+    """Bytes as elements of a result's type, and of others of floating point; none where they are too few or many."""
+    if _is_near(contents.nbytes, result):
         types = (np.float32, np.float64) if result.dtype.kind == "f" else ()
         for each in dict.fromkeys((result.dtype.type, *types)):
-            whole = contents.nbytes - contents.nbytes % np.dtype(each).itemsize
-            found |= _spoil_array(contents[:whole].view(each), result)
-    return found
+            yield contents[: contents.nbytes - contents.nbytes % np.dtype(each).itemsize].view(each)
+
+
+def _spoil_bytes(contents: Array, result: Array) -> bool:
+    """Overwrite a result in bytes; whether it was there."""
+    found = [_spoil_array(view, result) for view in _views(contents, result)]  # in each of them
+    return any(found)
 
 
 def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.ref[Any], Any]]:
