@@ -26,7 +26,7 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
 @click.option("--output", type=click.Path(path_type=Path), default="results/studies/noise", show_default=True)
 @click.option(
     "--seconds-per-pair",
-    type=click.FloatRange(0.2),  # below, a tool may get one value only
+    type=click.FloatRange(0.1),  # below, a tool may get one value only
     default=0.5,
     show_default=True,
     help="What each tool may take to decide on a pair.",
