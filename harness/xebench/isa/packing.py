@@ -226,7 +226,7 @@ def collect_own_kernels(device: str) -> Iterator[str]:
     Flusher(session.queue)
     Numbers(np.random.Philox(0), DeviceNumbers(session.queue)).random(LARGE_BYTES, np.float32)
     for dtype in (np.int32, np.int16, np.int8):
-        Sums(session.queue)(session.alloc(7, dtype))
+        Sums(session.queue).by_device(session.alloc(7, dtype))
     for result in measure_probes(Bench(session, ONCE), [probe.name for probe in PROBES]):
         if result.status == "failed":
             yield f"{result.probe}: {result.reason}"

@@ -131,14 +131,13 @@ class ProblemPlace:
             self._know_inputs(data_set)
 
     def _know_inputs(self, data_set: int) -> None:
-        """Sums of data that have a reference are made once; of others those are kept that were made last."""
+        """Sums of data that have a reference are made once; others, which are hardly looked at, have none."""
         if data_set in self._inputs:
             return
-        made = Inputs(self.binding, self._sums, self._sums_of_inputs.get(data_set))
-        if data_set < self._problems.count:
+        is_kept = data_set < self._problems.count
+        made = Inputs(self.binding, self._sums, self._sums_of_inputs.get(data_set) if is_kept else {})
+        if is_kept:
             self._sums_of_inputs[data_set] = made.first
-        else:
-            self._inputs = {number: one for number, one in self._inputs.items() if number < self._problems.count}
         self._inputs[data_set] = made
 
     def start(self, variant: str, contents: Contents | None) -> Started:

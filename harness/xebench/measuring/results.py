@@ -144,6 +144,8 @@ FACTOR: Final = 6364136223846793005
 
 _WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
 
+#: Words of an array that the host folds at a time, while they are in its caches.
+PART_WORDS: Final = 1 << 20
 #: Odd, so that no change of a single word is lost: what the host multiplies words by, as many as stay in a cache.
 _FACTORS: Final = np.random.Generator(np.random.PCG64(1)).integers(1 << 62, size=1 << 15) | 1
 
@@ -178,13 +180,15 @@ class Sums:
     def __call__(self, array: UsmArray) -> bytes:
         """The sums of a contiguous array that is the whole of its allocation."""
         if self._queue.sycl_device.is_cpu:
-            return _of_host(self._memory.read(array))
+            words = _words_of(array)
+            parts = (words[begin : begin + PART_WORDS] for begin in range(0, words.size, PART_WORDS))
+            return b"".join(_of_host(self._memory.read(part)) for part in parts)
         return self._memory.read(self.by_device(array)).tobytes()
 
     def by_device(self, array: UsmArray) -> Any:
         """The same as an array of the device, computed there in any case."""
-        word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
-        words = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
+        words = _words_of(array)
+        word = words.dtype
         items = min(ITEMS, -(-words.size // (ROWS * GROUP)) * GROUP)
         sums = allocate(items, np.int64, self._queue)
         arguments, space = (words, sums, -(-words.size // items)), NdRange((items,), (GROUP,))
@@ -195,10 +199,18 @@ class Sums:
         return sums
 
 
+def _words_of(array: UsmArray) -> UsmArray:
+    word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
+    return usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
+
+
 def _of_host(array: npt.NDArray[Any]) -> bytes:
-    words: npt.NDArray[Any] = array.reshape(-1).view(np.int64 if array.nbytes % 8 == 0 else np.int8)
-    parts = (words[begin : begin + _FACTORS.size] for begin in range(0, words.size, _FACTORS.size))
-    return b"".join(np.int64(part @ _FACTORS[: part.size]).tobytes() for part in parts)
+    words: npt.NDArray[Any] = array.view(np.int64 if array.nbytes % 8 == 0 else np.int8)
+    whole = words.size // _FACTORS.size * _FACTORS.size
+    # four times as fast as products by @, which are not of the vector unit
+    sums = np.einsum("ij,j->i", words[:whole].reshape(-1, _FACTORS.size), _FACTORS)
+    last = np.einsum("i,i->", words[whole:], _FACTORS[: words.size - whole])
+    return sums.tobytes() + last.tobytes()
 
 
 class Inputs:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.tables.analysis.intervals import MIN_SAMPLES, grouped_interval, log_ratios, median_interval
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
-from xebench.tables.analysis.statistics import Floats, settled, start_of
+from xebench.tables.analysis.statistics import Floats, SeriesStart, settled, start_of
 from xebench.vocabulary import StopReason
 
 #: Why one instance of a family was left though its speed-ups are not known yet: the next one begins.
@@ -108,6 +109,21 @@ START_MARGIN: Final = 1.25
 Earlier = Sequence[Mapping[str, Sequence[float]]]
 
 
+@dataclass(frozen=True)
+class _Series:
+    """The log speed-ups of a variant in one instance, with what several looks at them need."""
+
+    ratios: Floats
+
+    @cached_property
+    def start(self) -> SeriesStart:
+        return start_of(self.ratios)
+
+    @cached_property
+    def settled(self) -> Floats:
+        return settled(self.ratios, self.start)
+
+
 class Instances:
     """Decides for a family in one state, instance after instance.
 
@@ -146,9 +162,9 @@ class Instances:
         self._fewest = fewest
         self._last = last
         self._prior = prior
-        self._earlier = [{name: np.asarray(ratios, float) for name, ratios in one.items()} for one in earlier]
+        self._earlier = [{name: _Series(np.asarray(own, float)) for name, own in one.items()} for one in earlier]
         self._has_interval = not sampling.longest_s or any(_makes_interval(one) for one in self._earlier)
-        self._left: list[Mapping[str, Floats]] = []
+        self._left: list[Mapping[str, _Series]] = []
         self._left_blocks = 0
         self._looked, self._start_blocks = False, 0.0
         for one in self._earlier:
@@ -175,7 +191,8 @@ class Instances:
             values: time of each variant in each block of this instance; NaN when there is none.
             elapsed_s: seconds spent on this instance.
         """
-        own = log_speedups(values, self._baseline, self._compared)
+        speedups = log_speedups(values, self._baseline, self._compared)
+        own = {name: _Series(ratios) for name, ratios in speedups.items()}
         blocks = len(next(iter(values.values())))
         enough = self._enough(own, blocks, elapsed_s)
         reason = self._reason(own, blocks, enough)
@@ -189,16 +206,16 @@ class Instances:
 
     def taken(self) -> list[dict[str, list[float]]]:
         """Log speed-ups of each instance of this pass, for the next one."""
-        return [{name: ratios.tolist() for name, ratios in left.items()} for left in self._left]
+        return [{name: own.ratios.tolist() for name, own in left.items()} for left in self._left]
 
-    def _learn(self, instance: Mapping[str, Floats]) -> None:
+    def _learn(self, instance: Mapping[str, _Series]) -> None:
         """Take note of a slow start of an instance that was left."""
-        shortest = min((ratios.size for ratios in instance.values()), default=0)
+        shortest = min((own.ratios.size for own in instance.values()), default=0)
         self._looked = self._looked or shortest >= self._share.first_blocks
-        starts = [start.length for ratios in instance.values() if (start := start_of(ratios)).over]
+        starts = [own.start.length for own in instance.values() if own.start.over]
         self._start_blocks = max(self._start_blocks, START_MARGIN * max(starts, default=0))
 
-    def _reason(self, own: Mapping[str, Floats], blocks: int, enough: bool) -> str | None:
+    def _reason(self, own: Mapping[str, _Series], blocks: int, enough: bool) -> str | None:
         if enough and self._known(own):
             return StopReason.PRECISION
         elapsed_s = self._clock() - self._begin
@@ -214,20 +231,20 @@ class Instances:
         whole = len(self._left) + 1 >= self._fewest
         return NEXT_INSTANCE if self._last or not whole else StopReason.PASS
 
-    def _enough(self, own: Mapping[str, Floats], blocks: int, elapsed_s: float) -> bool:
+    def _enough(self, own: Mapping[str, _Series], blocks: int, elapsed_s: float) -> bool:
         """True if more blocks of this instance would show less than another instance."""
         if blocks >= self.share.max_blocks:
             return True
         if elapsed_s >= self.share.budget_s:
             return blocks >= MIN_SAMPLES or self._has_interval
         narrow_enough = blocks >= self.share.min_blocks and all(
-            median_interval(settled(ratios)).half_width < self._wanted(name) for name, ratios in own.items()
+            median_interval(each.settled).half_width < self._wanted(name) for name, each in own.items()
         )
         return narrow_enough and (self._looked or elapsed_s >= LOOK_S or self._settled(own, blocks))
 
-    def _settled(self, own: Mapping[str, Floats], blocks: int) -> bool:
+    def _settled(self, own: Mapping[str, _Series], blocks: int) -> bool:
         """True if an instance is long enough to show a slow start and its end."""
-        return blocks >= self._share.first_blocks and all(start_of(ratios).over for ratios in own.values())
+        return blocks >= self._share.first_blocks and all(each.start.over for each in own.values())
 
     def _wanted(self, name: str) -> float:
         """Half-width within an instance below which others of them say more.
@@ -238,9 +255,9 @@ class Instances:
         medians = [float(np.median(ratios)) for ratios in self._known_of(name) if ratios.size]
         return agreeing if len(medians) < FEWEST_MEDIANS else max(agreeing, float(np.std(medians, ddof=1)))
 
-    def _known(self, own: Mapping[str, Floats]) -> bool:
+    def _known(self, own: Mapping[str, _Series]) -> bool:
         taken = len(self._earlier) + len(self._left) + 1
-        groups = [[*self._known_of(name), settled(ratios)] for name, ratios in own.items()]
+        groups = [[*self._known_of(name), each.settled] for name, each in own.items()]
         if taken >= self._sampling.min_instances:
             return narrow(groups, self._sampling.precision)
         if taken < self._sampling.few_instances or not self._prior.freedom:
@@ -250,9 +267,9 @@ class Instances:
 
     def _known_of(self, name: str) -> list[Floats]:
         """A variant's log speed-ups in each instance that was left, of earlier passes too, after its start."""
-        return [settled(left[name]) for left in (*self._earlier, *self._left) if name in left]
+        return [left[name].settled for left in (*self._earlier, *self._left) if name in left]
 
 
-def _makes_interval(instance: Mapping[str, Floats]) -> bool:
+def _makes_interval(instance: Mapping[str, _Series]) -> bool:
     """True if each log speed-up has enough blocks for an interval in this instance alone."""
-    return all(ratios.size >= MIN_SAMPLES for ratios in instance.values())
+    return all(own.ratios.size >= MIN_SAMPLES for own in instance.values())

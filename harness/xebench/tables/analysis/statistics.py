@@ -157,9 +157,9 @@ def start_of(values: ArrayLike) -> SeriesStart:
     return SeriesStart(length, over=(1 + AFTER) * length <= array.size)
 
 
-def settled(values: ArrayLike) -> Floats:
-    """A series after its start; the whole of one whose start is not over."""
-    start, array = start_of(values), series(values)
+def settled(values: ArrayLike, start: SeriesStart | None = None) -> Floats:
+    """A series after its start, which is looked for if it is not given; the whole of one whose start is not over."""
+    start, array = start or start_of(values), series(values)
     return array[start.length :] if start.over else array
 
 
