@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class Sender:
 def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Sender:
     """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise."""
     from xebench.measuring.family_run import FamilyRun
+    from xebench.measuring.instrument import make_flusher
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import OwnCode, find_pattern
     from xebench.measuring.problem_store import ProblemStore
@@ -57,7 +59,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        own = Sums(session.queue), pool, store, OwnCode(session)
+        own = Sums(session.queue), pool, store, OwnCode(session), partial(make_flusher, session)
         for number in range(visits):
             visit = structs.replace(request, first_block=1000 * number)
             FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()

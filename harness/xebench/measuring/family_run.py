@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import psutil
 
@@ -19,7 +19,7 @@ from xebench.measuring.instrument import make_flusher, measure_roofs
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
-from xebench.measuring.place import VariantRun, outcome
+from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import OwnCode, check_device, find_pattern
 from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, MadeBeside, ProblemStore, second_of, seed_of
@@ -65,6 +65,7 @@ class FamilyRun:
         pool: processes in which variants run that do not run here.
         store: has the problems and references that were made before.
         own_code: what measures and judges, as it was before a pattern file was executed.
+        flusher: empties the device's caches; made when it is needed first, and kept.
         beside: makes the data of the next family meanwhile; None where no core is free for that.
     """
 
@@ -77,6 +78,7 @@ class FamilyRun:
     pool: Pool
     store: ProblemStore
     own_code: OwnCode
+    flusher: Callable[[], CacheFlusher]
     beside: MadeBeside | None = None
 
     def __post_init__(self) -> None:
@@ -166,7 +168,7 @@ class FamilyRun:
             expected,
             self.rows,
             device,
-            make_flusher=partial(make_flusher, self.session),
+            make_flusher=self.flusher,
             listener=self._listener,
             clock=self._clock,
         )
@@ -206,7 +208,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
-    own_code = OwnCode(session)
+    own_code, flusher = OwnCode(session), cache(partial(make_flusher, session))
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:
@@ -217,7 +219,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
         elif isinstance(request, messages.MeasureRoofs):
             parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
         else:
-            shared = sums, pool, store, own_code, beside
+            shared = sums, pool, store, own_code, flusher, beside
             FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()
 
     return answer

@@ -120,7 +120,7 @@ class ProblemPlace:
             self.binding.own_host_arrays()
         self._inputs: dict[int, Inputs] = {}
         self._know_inputs(data_set)
-        self._scratch = allocate(LARGE_BYTES, np.int8, self.session.queue)
+        self._work, _ = self._sums.prepare(allocate(LARGE_BYTES, np.int8, self.session.queue))
 
     def _show(self, data_set: int) -> None:
         """Have the problem's arrays hold these data, also where they do."""
@@ -319,7 +319,7 @@ class ProblemPlace:
 
         A device that was idle for longer takes longer to begin, which is no work of the call's own.
         """
-        self._sums.by_device(self._scratch)
+        self._work.submit().wait()
 
     def _may_keep(self, prepared: _Prepared) -> bool:
         """Whether what it keeps of other data is rightly kept, or there are no others."""
@@ -377,7 +377,7 @@ class ProblemPlace:
         self._programs.end()
         self._prepared.clear()  # what they hold of the arrays is freed first
         self.session.release()
-        for name in ("binding", "_inputs", "_scratch"):
+        for name in ("binding", "_inputs", "_work"):
             vars(self).pop(name, None)
 
     def _fill(self, contents: Contents | None) -> None:

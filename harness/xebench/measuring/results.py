@@ -185,8 +185,14 @@ class Sums:
             return b"".join(_of_host(self._memory.read(part)) for part in parts)
         return self._memory.read(self.by_device(array)).tobytes()
 
-    def by_device(self, array: UsmArray) -> Any:
+    def by_device(self, array: UsmArray) -> UsmArray:
         """The same as an array of the device, computed there in any case."""
+        launch, sums = self.prepare(array)
+        launch.submit().wait()
+        return sums
+
+    def prepare(self, array: UsmArray) -> tuple[PreparedLaunch, UsmArray]:
+        """A launch that computes them, which keeps the array's memory as long as it is kept itself, and where to."""
         words = _words_of(array)
         word = words.dtype
         items = min(ITEMS, -(-words.size // (ROWS * GROUP)) * GROUP)
@@ -194,14 +200,13 @@ class Sums:
         arguments, space = (words, sums, -(-words.size // items)), NdRange((items,), (GROUP,))
         if word not in self._built:
             self._built[word] = build(compile_kernel(_fold, space, arguments, cache=self._cache), self._queue)
-        # not a launch that is kept: it would keep the array's memory until the next one
-        PreparedLaunch(self._built[word], self._queue, space, arguments).submit().wait()
-        return sums
+        return PreparedLaunch(self._built[word], self._queue, space, arguments), sums
 
 
 def _words_of(array: UsmArray) -> UsmArray:
     word = next(word for word in _WORDS if array.nbytes % word.itemsize == 0)
-    return usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
+    words: UsmArray = usm_ndarray((array.nbytes // word.itemsize,), dtype=word, buffer=array.usm_data)
+    return words
 
 
 def _of_host(array: npt.NDArray[Any]) -> bytes:
@@ -210,7 +215,7 @@ def _of_host(array: npt.NDArray[Any]) -> bytes:
     # four times as fast as products by @, which are not of the vector unit
     sums = np.einsum("ij,j->i", words[:whole].reshape(-1, _FACTORS.size), _FACTORS)
     last = np.einsum("i,i->", words[whole:], _FACTORS[: words.size - whole])
-    return sums.tobytes() + last.tobytes()
+    return bytes(sums.tobytes() + last.tobytes())
 
 
 class Inputs:
