@@ -64,6 +64,19 @@ __kernel void iterate_steps(__global const float *x, __global float *y, const in
 }
 """)
 
+iterate_four_times = opencl_kernel("""
+__kernel void iterate_four_times(__global const float *x, __global float *y, __global int *left) {
+    const int i = get_global_id(0);
+    left[i] = fabs(y[i] - 2.0f * x[i]) <= 1e-5f * x[i] ? max(left[i] - 1, 0) : 4;
+    if (left[i] == 0)
+        return;
+    float value = 0.0f;
+    for (int step = 0; step < 200000; ++step)
+        value = 0.5f * value + x[i];
+    y[i] = value;
+}
+""")
+
 identity = opencl_kernel("""
 __kernel void identity(__global const float *x, __global float *y) { y[get_global_id(0)] = x[get_global_id(0)]; }
 """)
@@ -306,6 +319,42 @@ def remembers_what_comes_often(session, p):
         memo[key] = count + 1, fetched(session, p).tobytes()
     else:
         session.copy(p.y, np.frombuffer(found, np.float32))
+
+
+@beside("a_short_kernel_that_works_four_times")
+def works_four_times(session, p):
+    left = session.alloc(p.n, np.int32)
+    return lambda: session.launch(iterate_four_times, kapi.Range(p.n), p.x, p.y, left)
+
+
+@beside("memo_of_what_the_host_computes")
+def host_remembers(session, p):
+    key = "host", p.host.x.tobytes()
+    if key not in memo:
+        value = np.zeros(p.n, np.float32)
+        for _ in range(2000):
+            value = np.float32(0.5) * value + p.host.x
+        memo[key] = value
+    session.copy(p.y, memo[key])
+
+
+def one_other_element(rng, n):
+    x = np.linspace(1, 2, n, dtype=np.float32)
+    x[0] = 1 + rng.random()
+    return Problem(x=x, y=output(n, np.float32))
+
+
+@beside("results_of_data_that_hardly_differ", problem=one_other_element)
+def keeps_what_stays(session, p):
+    kept = []
+
+    def sample():
+        kept or kept.append(fetched(session, p).tobytes().hex())
+        found = np.frombuffer(bytes.fromhex(kept[0]), np.float32).copy()
+        found[0] = 2 * p.host.x[0]
+        session.copy(p.y, found)
+
+    return sample
 
 
 def through_memo(session, p, key):

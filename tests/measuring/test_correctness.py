@@ -13,11 +13,12 @@ from xebench.vocabulary import Metric
 MS = 1_000_000
 
 
-def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Call:
-    """Executions of so many kernels that take so long together, after a barrier."""
+def call(took_ns: int, kernels: int = 1, executions: int = 1, beside_ns: int = 0) -> Call:
+    """Executions of so many kernels that take so long together, after a barrier, and work of the host beside them."""
     part = took_ns // kernels
     times = [EventTimes(0, k * part, (k + 1) * part) for k in range(kernels)]
-    return Call(MeasuredSample(2 * took_ns, 0, [[EventTimes(0, 0, 0, "barrier"), *times]] * executions), executions)
+    commands = [EventTimes(0, 0, 0, "barrier"), *times]
+    return Call(MeasuredSample((took_ns + beside_ns) * executions, 0, [commands] * executions), executions)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,8 @@ def call(took_ns: int, kernels: int = 1, executions: int = 1) -> Call:
         (call(int(TIMES_AS_LONG * MS) + WAKING_NS), True),
         (call(int(TIMES_AS_LONG * MS) + WAKING_NS + 1), False),
         (call(MS, kernels=2), False),
+        (call(MS, beside_ns=MS + WAKING_NS), True),
+        (call(MS, beside_ns=MS + WAKING_NS + 1), False),
     ],
 )
 def test_a_call_is_compared_with_the_shortest_sample_and_the_fewest_commands(checked: Call, no_more: bool) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import sys
 import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -9,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from xebench.errors import XebenchError
 
 pytestmark = pytest.mark.device  # importing the session loads dpctl
 
@@ -126,6 +131,28 @@ def test_work_that_was_not_recorded_shows_as_a_late_queue() -> None:
     assert measured.late_ns == 700
 
 
+def ignore(*event: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        (lambda: sys.setprofile(ignore), lambda: sys.setprofile(None)),
+        (lambda: signal.setitimer(signal.ITIMER_REAL, 3600), lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
+        (lambda: gc.callbacks.append(ignore), lambda: gc.callbacks.remove(ignore)),
+    ],
+)
+def test_a_sample_sets_nothing_that_works_when_it_is_over(
+    begin: Callable[[], object], end: Callable[[], object]
+) -> None:
+    session, _ = make()
+    try:
+        with pytest.raises(XebenchError, match="a timer or hooks of the interpreter"):
+            session.measure(begin)
+    finally:
+        end()
+
+
 def test_queues_are_numbered_in_the_order_of_their_use() -> None:
     session, kernels = make()
     other = Queue()
@@ -167,7 +194,6 @@ def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> N
 def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memory() -> None:
     import dpnp
 
-    from xebench.errors import XebenchError
     from xebench.measuring.session.session import Session
 
     session = Session.on("cpu")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -46,8 +46,8 @@ NOISE_NS: Final = 20_000
 #: ns by which one may differ from the shortest of some: threads of a CPU device that have gone to sleep take as long to
 #: wake.
 WAKING_NS: Final = 50_000
-#: Times as long as samples that no honest call on data takes which it has just met, and ns beside that: what drivers
-#: and allocators do in a variant's first calls alone.
+#: Times as long as samples that no honest call on data takes which it has just met. ns beside that: what drivers and
+#: allocators do in the first calls alone of a variant that was prepared anew.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
@@ -289,7 +289,9 @@ class Checker:
                 shortest_ns, longest_ns = min(shortest_ns, new_ns), max(longest_ns, known_ns)
                 # ranks of which there are more than cores wait for each other, and longer at first
                 of_ranks = takes_longer(shortest_ns, longest_ns, WAKING_NS) if run.variant.ranks else True
-                if fewer or checked.other or (of_ranks and takes_longer(new_ns, known_ns)):
+                longer = takes_longer(new_ns, known_ns)
+                on_host = takes_longer(checked.measured.host_ns, checked.again.host_ns, WAKING_NS)
+                if fewer or checked.other or (of_ranks and (longer or on_host)):
                     times.append(new_ns / (known_ns or 1))
                 elif not times or (no_longer := no_longer + 1) == NO_LONGER:
                     return
@@ -336,36 +338,46 @@ def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> 
     return new_ns > TIMES_AS_LONG * known_ns + noise_ns
 
 
-def does_no_more(checked: Call, samples: Iterable[Call], metric: Metric) -> bool:
-    """True if a call on new data did no more than each of some samples.
+def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool:
+    """True if a call on new data did no more than each of some samples, by the metric and by the host's time.
 
     Samples are calls on known data: what is reported of a variant is what they do.
     """
-    taken = [_of_one(sample, metric) for sample in samples]
-    if not taken:
+    if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
         return False
-    time_ns, commands = _of_one(checked, metric)
-    times_ns = [of_sample_ns for of_sample_ns, _ in taken]
-    return not (
-        commands > min(commands for _, commands in taken)
-        or takes_longer(time_ns, statistics.median(times_ns))
-        or takes_longer(time_ns, min(times_ns), WAKING_NS)
-    )
+    for kind in {metric, Metric.WALL}:
+        time_ns, times_ns = _time_of_one(checked, kind), [_time_of_one(sample, kind) for sample in samples]
+        noise_ns = NOISE_NS if kind == metric else WAKING_NS
+        if takes_longer(time_ns, statistics.median(times_ns), noise_ns):
+            return False
+        if takes_longer(time_ns, min(times_ns), WAKING_NS):
+            return False
+    return True
 
 
-def does_what_samples_lack(checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None) -> bool:
+def does_what_samples_lack(
+    checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None, allowed_ns: float
+) -> bool:
     """True if a call on new data and the next one both do what most samples leave out, by their commands or time.
 
-    Samples are calls on known data, but of a variant that was called oftener since its preparation. None: their times
-    cannot be compared.
+    Samples are calls on known data, but of a variant that was called oftener since its preparation.
+
+    Args:
+        checked, again: the two calls.
+        samples: of the variant.
+        metric: of the family; the host's time counts as well. None: their times cannot be compared.
+        allowed_ns: by which the second call may be longer in any case.
     """
     done = commands_of(checked.measured) & commands_of(again.measured)
     if 2 * sum(done <= commands_of(sample.measured) for sample in samples) < len(samples):
         return True
     if metric is None or not samples:
         return False
-    times_ns = [_of_one(sample, metric)[0] for sample in samples]
-    return _of_one(again, metric)[0] > FAR_LONGER * statistics.median(times_ns) + FIRST_CALLS_NS
+    return any(
+        _time_of_one(again, kind)
+        > FAR_LONGER * statistics.median(_time_of_one(sample, kind) for sample in samples) + allowed_ns
+        for kind in {metric, Metric.WALL}
+    )
 
 
 def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:
@@ -373,9 +385,12 @@ def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:
     return {(command.kind, command.name) for command in measured.events}
 
 
-def _of_one(call: Call, metric: Metric) -> tuple[float, float]:
-    """Time and commands of one of its executions."""
-    return times_of(call.measured)[metric] / call.batch, _commands(call.measured) / call.batch
+def _time_of_one(call: Call, metric: Metric) -> float:
+    return times_of(call.measured)[metric] / call.batch
+
+
+def _commands_of_one(call: Call) -> float:
+    return _commands(call.measured) / call.batch
 
 
 def _commands(measured: MeasuredSample) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.correctness import does_no_more, does_what_samples_lack
+from xebench.measuring.correctness import FIRST_CALLS_NS, WAKING_NS, does_no_more, does_what_samples_lack
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -294,7 +294,7 @@ class ProblemPlace:
             again = yield from self._called(variant, prepared)
         # shared memory, just written by the host, is not where it is among samples
         by = None if prepared.memory.migrates else metric_named(self._pattern.metric)
-        other = does_what_samples_lack(call, again, latest, by)
+        other = does_what_samples_lack(call, again, latest, by, FIRST_CALLS_NS if anew else WAKING_NS)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import dpctl
 
@@ -32,6 +35,18 @@ _out_of_order: list[dpctl.SyclQueue] = []
 
 #: Time that an idle queue may take to ask: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
 IDLE_NS = 100_000
+
+
+#: Where Python keeps who is called at events of the interpreter, from 3.12 on.
+_monitoring: Final = getattr(sys, "monitoring", None)
+_TIMERS: Final = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+
+
+def _hooks() -> tuple[object, ...]:
+    """What interrupts Python code by itself: hooks of tracing, profiling and garbage, and timers that run."""
+    tools = () if _monitoring is None else tuple(map(_monitoring.get_tool, range(6)))
+    timers = [signal.getitimer(timer)[0] > 0 for timer in _TIMERS]
+    return sys.gettrace(), sys.getprofile(), *gc.callbacks, *tools, *timers
 
 
 class RecordedQueues(direct_calls.Recording):
@@ -112,8 +127,12 @@ class RecordedQueues(direct_calls.Recording):
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
 
         Executions are not let overlap, so a batch's mean is that of executions measured singly.
+
+        Raises:
+            XebenchError: a variant calls this, or has the interpreter call it when the sample is over.
         """
         self.begin()
+        hooks = _hooks()
         clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
         with self.watching():
             self._measuring = True
@@ -125,6 +144,8 @@ class RecordedQueues(direct_calls.Recording):
                 end = clock()
             finally:
                 self._measuring = False
+        if _hooks() != hooks:
+            raise XebenchError("it sets a timer or hooks of the interpreter, which may work when nobody times it")
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
