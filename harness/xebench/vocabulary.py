@@ -280,7 +280,7 @@ def metric_named(name: str) -> Metric:
 
 
 class Flag(Word):
-    """What was noticed about a sample, as the column ``flags`` of table ``samples`` has it.
+    """What was noticed about a sample, as the column ``sample_flags`` of table ``samples`` has it.
 
     Attributes:
         meaning: for reports.

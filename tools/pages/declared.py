@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from xebench.isa.projection import MEMORY, GuideFigure, guide_figures
-from xebench.patterns.declaration import Entry, PatternInfo, covered_entries, entries
+from xebench.patterns.declaration import CatalogueEntry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.table_forms import fill, table
@@ -74,7 +74,7 @@ def patterns_by_entry(infos: Sequence[PatternInfo]) -> dict[str, list[str]]:
     return found
 
 
-def kind_of(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
+def kind_of(entry: CatalogueEntry, patterns: Mapping[str, Sequence[str]]) -> str:
     """One of `KINDS`: what answers an entry.
 
     Args:
@@ -86,7 +86,9 @@ def kind_of(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
     return entry.kind or NOT_YET
 
 
-def _kind_with_stand_ins(entry: Entry, patterns: Mapping[str, Sequence[str]], stand_ins: Mapping[str, str]) -> str:
+def _kind_with_stand_ins(
+    entry: CatalogueEntry, patterns: Mapping[str, Sequence[str]], stand_ins: Mapping[str, str]
+) -> str:
     """The kind of an entry; a stand-in if all of its patterns are."""
     answered = kind_of(entry, patterns)
     return STAND_IN if answered == PATTERN and stand_ins.keys() >= set(patterns[entry.id]) else answered
@@ -96,7 +98,7 @@ def _named(stand_ins: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(f"`{name}`", words) for name, words in sorted(stand_ins.items())]
 
 
-def _by(entry: Entry, patterns: Mapping[str, Sequence[str]]) -> str:
+def _by(entry: CatalogueEntry, patterns: Mapping[str, Sequence[str]]) -> str:
     """Patterns, a link, columns and commands, or a reason."""
     answered = kind_of(entry, patterns)
     if answered == PATTERN:

@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from xebench.system.gpus import GpuParameters
 
 
-#: Where there is no terminal.
+#: Seconds between progress lines where there is no terminal.
 _SAID_EVERY_S: Final = 10.0
 
 
 def split_words(value: str) -> tuple[str, ...]:
-    """Words with commas between."""
+    """Split a comma-separated option."""
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def gpus_option(**more: Any) -> Callable[[Any], Any]:
-    """``--gpu`` of several GPUs, by its default or as one that must be given."""
+    """``--gpu`` for several GPUs, optional with a default or required."""
     return click.option(
         "--gpu",
         "gpus",
@@ -64,7 +64,7 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
 
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
-    """The GPUs, none twice: known facts of names, aliases, products and files; other names as ocloc may have them."""
+    """Look up names and files of GPUs, each once; names that are not known here are left to ocloc."""
     from xebench.system.gpus import GpuError, find_gpu
 
     found: dict[str, str | GpuParameters] = {}
@@ -90,7 +90,7 @@ def plan_for(
         names: patterns, chapters or catalogue ids; all patterns when there are none.
         paths: pattern files beside the built-in ones.
         preset: of the problem sizes.
-        gpus: that are meant: what follows the device is what all of them offer of which that is known.
+        gpus: target GPUs; sizes that follow the device are limited to what all known ones support.
     """
     from xebench.patterns.registry import discover, select
 
@@ -226,7 +226,6 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     answers = code_answers(plan, launched, kernels)
     if given["html"]:
         from xebench.isa.kernel_code import pairs
-        from xebench.report import isa_text
 
         write(given["html"], isa_text.as_html(kernels, pairs(kernels), launched.missing, answers))
     if given["table"]:
@@ -288,7 +287,7 @@ def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **give
 
 
 #: Options that describe a launch by numbers, and so contradict a pattern's own.
-_NUMBERS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
+_LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
 
 
 @click.command("occupancy")
@@ -326,7 +325,7 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
         if given["sub_group"] is None:
             raise XebenchError("--map is of one sub-group size: give --sub-group")
     if names:
-        refuse(_NUMBERS, "--pattern brings its own launch")
+        refuse(_LAUNCH_OPTIONS, "--pattern brings its own launch")
         _of_patterns(_gpu(gpu, eus), names, form, given)
     elif given["as_map"]:
         _map(_gpu(gpu, eus), form, given)

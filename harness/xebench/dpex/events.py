@@ -143,7 +143,7 @@ class DeviceEvent:
             _adopt(reference, self._keep)
 
 
-NO_CLOCK: Final = (
+NO_CLOCK_MESSAGE: Final = (
     "its driver takes commands only without profiling: it has no clock (seen with a Level Zero loader of another age "
     "than the driver): install both from one release, or choose another device"
 )
@@ -163,13 +163,13 @@ def _takes_a_copy(queue: Queue, properties: list[str]) -> bool:
     return True
 
 
-_PATTERNS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
+_FILL_TYPES = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 
 _FILLS = {
     size: native_handles.bind(
         f"DPCTLQueue_Fill{8 * size}", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, kind, ctypes.c_size_t
     )
-    for size, kind in _PATTERNS.items()
+    for size, kind in _FILL_TYPES.items()
 }
 
 
@@ -186,12 +186,12 @@ def fill(queue: Queue, array: UsmArray, value: Any) -> DeviceEvent:
         SubmissionError: the runtime refused it.
     """
     target = as_usm_array(array)
-    if target is None or not target.flags.c_contiguous or target.itemsize not in _PATTERNS:
+    if target is None or not target.flags.c_contiguous or target.itemsize not in _FILL_TYPES:
         raise ArgumentError("fill takes a contiguous USM array of elements of 1, 2, 4 or 8 bytes")
     element = np.asarray(value).astype(target.dtype)
     pattern = int(element.reshape(1).view(f"u{target.itemsize}")[0])
     reference = _FILLS[target.itemsize](queue.addressof_ref(), target._pointer, pattern, target.size)
     if not reference:
-        why = f": {NO_CLOCK}" if lacks_clock(queue) else "; DPCTL_VERBOSITY=error prints why"
+        why = f": {NO_CLOCK_MESSAGE}" if lacks_clock(queue) else "; DPCTL_VERBOSITY=error prints why"
         raise SubmissionError(f"the runtime refused to fill an array{why}")
     return DeviceEvent.own(reference, target)

@@ -143,7 +143,7 @@ def _dtype(words: list[str]) -> str | None:
     return _NUMBERS.get(f"u{base}" if "unsigned" in signs else base)
 
 
-#: Macros that stand for macros that stand for macros ...
+#: Depth at which the expansion of macros in macros stops, also where they go round in a circle.
 _MOST_EXPANSIONS: Final = 8
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -267,7 +267,7 @@ def _expanded(text: str, names: dict[str, str]) -> str:
     return text
 
 
-#: What drivers take text for that does not say its version; here it is said to every compiler.
+#: Drivers' default, which every compiler is told, so that all of them read the text alike.
 _STANDARD: Final = "-cl-std=CL1.2"
 #: C contracts ``a * b + c`` unless it is told otherwise, Python does not.
 _NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"

@@ -19,7 +19,7 @@ import numpy as np
 from xebench.dpex import native_handles
 from xebench.dpex.device_kernel import DeviceKernel, declared_local_bytes
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
-from xebench.dpex.events import NO_CLOCK, DeviceEvent, lacks_clock
+from xebench.dpex.events import NO_CLOCK_MESSAGE, DeviceEvent, lacks_clock
 from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter
 from xebench.dpex.kernel_api import LocalAccessor
 from xebench.dpex.narrow import is_within
@@ -423,7 +423,7 @@ class PreparedLaunch:
         if not reference:
             compiled = self.device_kernel.compiled
             if lacks_clock(self.queue):
-                raise SubmissionError(f"kernel {compiled.name} was not submitted: {NO_CLOCK}")
+                raise SubmissionError(f"kernel {compiled.name} was not submitted: {NO_CLOCK_MESSAGE}")
             declared, available = (
                 declared_local_bytes(self.device_kernel),
                 _local_memory_bytes(self.device_kernel.device),

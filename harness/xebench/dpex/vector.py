@@ -90,7 +90,6 @@ def check_alignment(array: Any, width: int) -> None:
 
 
 def _address(array: Any) -> int:
-    """The address of an array's first element."""
     usm_array = as_usm_array(array)
     return int(array.ctypes.data if usm_array is None else usm_array._pointer)
 

@@ -148,8 +148,8 @@ class Checker:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
         time_ns: what a sample counts for, in ns for one execution.
-        first_visit: whether the family was not measured before in this run: who is not checked on the second data
-            before samples have them is checked at last on data that nobody has seen, too.
+        first_visit: True if the family was not measured before in this run. A variant whose samples had the second data
+            before a check of it is also checked on unseen data at the end.
 
     Attributes:
         data_set: number of the data that the samples are taken on; checks are made on the other one.

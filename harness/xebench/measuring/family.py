@@ -51,7 +51,7 @@ class Plan:
     """The settings with which a family is measured.
 
     Attributes:
-        metric: device, span or wall.
+        metric: device, span, wall or build.
         sampling: how long.
         baseline: the variant that speed-ups are counted from.
         seed: of the order of samples, and of what stands in outputs before they are written.

@@ -23,15 +23,13 @@ from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
-from xebench.patterns.pattern import Pattern
+from xebench.patterns.pattern import PLAIN, Pattern
 from xebench.patterns.problem import Problem
 from xebench.vocabulary import metric_named
 
 if TYPE_CHECKING:
     import dpctl
 
-#: Types of parameters: what is swept, and what presets set.
-PLAIN = bool, int, float, str
 #: So many of a variant's samples a checked call is compared with.
 LATEST: Final = 8
 #: Kinds of commands that do not compute.
@@ -398,7 +396,7 @@ class ProblemPlace:
 
     @contextmanager
     def _inputs_kept(self, *, look: bool) -> Iterator[list[str]]:
-        """Whatever a variant does in here to inputs is looked for, or also put right where it fails."""
+        """Detect changed inputs if asked to; restore them also after an exception."""
         changed: list[str] = []
         try:
             yield changed

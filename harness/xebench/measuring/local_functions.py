@@ -44,7 +44,7 @@ class FunctionPlace:
     Args:
         session: where they run; what it records of direct calls is as before when they end.
         functions: by name.
-        metric: device, span or wall.
+        metric: device, span, wall or build.
         setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
         advice: what to tell beside an error of the first call that is ours.
     """

@@ -292,7 +292,7 @@ class MakeData(Message, frozen=True):
 
 
 class DataMade(Message, frozen=True):
-    """They were made; there is no such message where that failed, as it will for whoever needs them.
+    """Reports that the data were made. If that fails nothing is sent: the worker meets the same error itself.
 
     Attributes:
         pid, descriptor: of the file.

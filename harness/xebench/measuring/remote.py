@@ -47,7 +47,7 @@ class BeginFunctions(Message, frozen=True):
     Attributes:
         program: how to import what functions are pickled by (`xebench.measuring.place_server.program`), pickled.
         functions: the functions by name, and what makes their arguments: pickled.
-        metric: device, span or wall.
+        metric: device, span, wall or build.
         advice: see `xebench.measuring.local.FunctionPlace`.
     """
 

@@ -221,7 +221,7 @@ class Rules:
     """The rules for the samples of one family in one state; remembers the sample before.
 
     Attributes:
-        metric: device, span or wall.
+        metric: device, span, wall or build.
         resolution_ns: quantum of the device's timer.
         bytes_moved: least traffic to memory of one execution, if known.
     """

@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(arguments: list[str], prepare: str = "prepare") -> int:
-    """Serve; an error that is not a pattern's own is sent as `Failed`."""
+    """An error that is not a pattern's own is sent as `Failed`."""
     be_the_first_to_go()
     # a crash in native code leaves the line of the pattern in the output
     faulthandler.enable()

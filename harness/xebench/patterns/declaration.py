@@ -101,8 +101,8 @@ def _named(claims: Iterable[Claim], baseline: str) -> tuple[Claim, ...]:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A lesson.
+class CatalogueEntry:
+    """A lesson of the guide.
 
     Attributes:
         id: as patterns name it.
@@ -133,13 +133,13 @@ class Entry:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[CatalogueEntry, ...]:
     """The catalogue, in the guide's order."""
     text = Path(__file__).with_name("data").joinpath("catalogue.csv").read_text(encoding="utf-8")
-    return tuple(Entry(**row) for row in csv.DictReader(text.splitlines()))
+    return tuple(CatalogueEntry(**row) for row in csv.DictReader(text.splitlines()))
 
 
-def covered_entries(ids: Iterable[str]) -> tuple[Entry, ...]:
+def covered_entries(ids: Iterable[str]) -> tuple[CatalogueEntry, ...]:
     """The entries that a pattern covers which names these ids: theirs, and the same lessons in other chapters."""
     named = set(ids)
     lessons = {entry.lesson for entry in entries() if entry.id in named}

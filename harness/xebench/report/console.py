@@ -24,7 +24,7 @@ from xebench.vocabulary import Answer
 
 
 class ShownConsole(Console):
-    """A console that shows what a terminal would obey in names and reasons; its own colours are beside the text."""
+    """A console that prints control characters of names and reasons as visible escapes."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """The pieces of a line or a table."""
@@ -75,7 +75,7 @@ POINT, POINT_ALONE, INTERVAL, EQUAL, BELOW, ABOVE = "●", "○", "━", "│", 
 
 
 def cells_for(room: int) -> int:
-    """The most characters within ``room`` that make an axis: as many for each doubling."""
+    """Returns the widest axis that fits into ``room`` and has equally many characters for each doubling."""
     doublings = HIGH - LOW
     return (room - 1) // doublings * doublings + 1
 
@@ -124,7 +124,7 @@ class ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self._console = ShownConsole(file=stream, emoji=False)
         self._bar = Progress(
-            _HowFar(),
+            _Progress(),
             console=self._console,
             transient=True,
             disable=not stream.isatty(),
@@ -142,7 +142,7 @@ class ProgressLine:
         self._bar.update(self._task, description=text)
 
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
-        """Show the family that a visit begins to.
+        """Show the family that is visited next.
 
         Args:
             done: visits that are over.
@@ -184,7 +184,7 @@ class ProgressLine:
         self._bar.stop()
 
 
-class _HowFar(ProgressColumn):
+class _Progress(ProgressColumn):
     """The progress: visits that are over, the time until the end if that is known, and the work at hand.
 
     In this order and in one column, so that a narrow terminal cuts off the end of the last.
@@ -195,7 +195,6 @@ class _HowFar(ProgressColumn):
         self._alive = Spinner("line")
 
     def render(self, task: Task) -> Text:
-        """The line."""
         end_s = task.fields.get("end_s")
         left = None if end_s is None else f"{long_time(max(0.0, end_s - time.monotonic()))} left"
         visits = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def _occupancy_json(occupancy: Occupancy) -> str:
-    """One object."""
     return json.dumps(occupancy.to_json())
 
 
@@ -93,7 +92,6 @@ def _heat(cell: HeatCell) -> Text:
 
 
 def _launches_json(kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str) -> str:
-    """The launches as a list of objects."""
     return json.dumps([kernel.to_json() for kernel in kernels], indent=2)
 
 

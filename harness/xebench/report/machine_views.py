@@ -32,7 +32,6 @@ _MARKS: Final = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
 
 
 def _findings_json(report: Report) -> str:
-    """Findings and devices as they are."""
     return json.dumps({"usable": report.usable, **asdict(report)}, indent=2)
 
 
@@ -51,7 +50,6 @@ def _findings_text(report: Report) -> str:
 
 
 def _devices_json(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as they are."""
     return json.dumps(list(rows), indent=2)
 
 

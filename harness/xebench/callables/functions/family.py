@@ -85,7 +85,7 @@ class Settings:
     """The settings with which functions are measured.
 
     Attributes:
-        metric: device, span or wall.
+        metric: device, span, wall or build.
         state: hot or cold.
         sampling: how long.
         setup: makes the functions' arguments anew for every instance, of the session; None: they take none.

@@ -71,7 +71,7 @@ class _WithoutBenchmark:
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Any:
-    """A pattern file that is named is no module of tests; one that uses the fixture gets calls that are recorded."""
+    """Collect a named pattern file as patterns, and record direct calls in a module that uses the fixture."""
     if _is_wanted(parent.config, module_path):
         from xebench.callables.pytest_plugin.pattern_items import PatternFile
 

@@ -36,7 +36,7 @@ class Traffic(NamedTuple):
 NO_TRAFFIC: Final = Traffic(None)
 
 #: All queues are of one clock.
-NO_CLOCKS: Final[Mapping[int, int]] = MappingProxyType({})
+ONE_CLOCK: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Recorder:
         self.wait()
         self._ends.append(self._finished)
 
-    def collect(self, clocks: Mapping[int, int] = NO_CLOCKS) -> list[list[EventTimes]]:
+    def collect(self, clocks: Mapping[int, int] = ONE_CLOCK) -> list[list[EventTimes]]:
         """The times of the events of each ended execution, in the order of their submission.
 
         Args:

@@ -44,8 +44,8 @@ class Transcript:
 
     Attributes:
         kernels: in the order of their first launches.
-        lost: why it does not hold everything, in a few words; "" where it does. Of memory that the host can write, of
-            libraries and of other devices nobody sees what is done with them.
+        lost: why it does not hold everything, in a few words; "" where it does. Memory that the host can write,
+            calls of libraries and other devices cannot be traced.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:

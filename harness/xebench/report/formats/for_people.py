@@ -196,7 +196,6 @@ def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Ite
 
 
 def _measured(row: ResultRow) -> str:
-    """The numbers of a row, if there are any."""
     parts = {
         f"{row.variant}, {row.role}:": ", ".join(filter(None, (row.time, row.rate))),
         "compiling": row.compiling,

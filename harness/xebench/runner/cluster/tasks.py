@@ -240,9 +240,7 @@ def calibrated(run: Run | None) -> frozenset[DeviceKey]:
 def missing_families(
     plan: Sequence[Family], earlier: Run | None, device_class: str
 ) -> tuple[list[Family], list[Family]]:
-    """The families of a plan of which an earlier session has not measured every case, wherever it did; and those that
-    it measured, but for which its time was too short.
-    """
+    """The families with cases that no earlier session measured on any host, and those whose time was too short."""
     if earlier is None:
         return list(plan), []
     cases = earlier.cases.assign(case_id=[problem_id(row) for row in rows(earlier.cases)])
@@ -400,7 +398,6 @@ class Tasks:
             raise XebenchError(f"{host}: {family.title()}: {what}" if host else f"{family.title()}: {what}")
 
     def _end(self, number: int) -> None:
-        """A family is over."""
         self._show()
         del self._open[number]
         self._running.pop(number, None)

@@ -55,8 +55,7 @@ class ActivityPage:
     def read(self, names: Sequence[str] = ()) -> tuple[str | None, str]:
         """Read what was shown last: the name of the item, None for nothing, and the stage.
 
-        Whatever else may have been written there, by a program that writes to descriptors it does not know, is nothing
-        in an unknown stage.
+        Bytes that another program wrote there are read as no item in an unknown stage.
 
         Args:
             names: of the things that were asked for.
