@@ -126,10 +126,11 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
 def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) -> None:
     import dpnp
 
-    kept: dict[int, Any] = {}
+    kept: dict[Any, Any] = {}
+    source = np.random.default_rng(1)
 
     def arrays(session: Any) -> Any:
-        return dpnp.full(1 << 16, 2, dtype=np.float32, sycl_queue=session.queue)
+        return dpnp.asarray(source.random(1 << 16, np.float32), sycl_queue=session.queue)
 
     def sines(x: Any) -> Any:
         for _ in range(20):
@@ -141,11 +142,18 @@ def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) 
             kept[id(x)] = sines(x)
         return dpnp.abs(kept[id(x)])
 
-    functions = {"sines": sines, "from_memory": from_memory, "again": lambda x: dpnp.abs(sines(x))}
+    def by_shape(x: Any) -> Any:
+        if x.shape not in kept:
+            kept[x.shape] = sines(x)
+        return dpnp.abs(kept[x.shape])
+
+    again = {"again": lambda x: dpnp.abs(sines(x))}
+    functions = {"sines": sines, "from_memory": from_memory, "by_shape": by_shape, **again}
     settings = {**BRIEF, "instances": 1}
     pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
     assert "a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
-    assert pairs.loc["again", "speedup"] > 0
+    assert "of 65536 elements differ" in pairs.loc["by_shape", "reason"]
+    assert pairs.loc["again", "speedup"] > 0, "data are other ones for each check"
 
 
 def test_checks_give_a_function_no_address_of_arguments_that_it_had() -> None:

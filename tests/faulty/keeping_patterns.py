@@ -722,3 +722,16 @@ def session_places(session, p):
     places = session.alloc(p.n, np.int32)
     session.copy(places, np.arange(p.n, dtype=np.int32))
     return places
+
+
+@beside("clears_in_every_second_call")
+def clears_now_and_then(session, p):
+    log, calls = session.alloc(p.n, np.float32), []
+
+    def sample():
+        calls.append(True)
+        if len(calls) % 2:
+            session.fill(log, 0)
+        right(session, p)
+
+    return sample

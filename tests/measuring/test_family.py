@@ -75,6 +75,8 @@ class FakePlace:
     def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
         yield from ()
         self._ask("check", variant)
+        if contents is None:  # a call that nobody looks at
+            return Checked(self._measured(1), {})
         self.data_sets[variant].append(data_set)
         again = self._measured(1, next(self.again_ns[variant])) if variant in self.again_ns else None
         return Checked(self._measured(1), self._written(variant, contents), (), again)

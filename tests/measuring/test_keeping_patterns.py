@@ -151,7 +151,7 @@ def test_a_thread_that_works_between_the_calls_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize("pattern", ["lookups", "moved", "updated"])
+@pytest.mark.parametrize("pattern", ["lookups", "moved", "updated", "clears_in_every_second_call"])
 def test_honest_variants_may_read_data_beforehand_and_use_memory_again(pattern: str) -> None:
     done = measure(KEEPING, pattern, min_instances=2, max_blocks=24, budget_s=20.0)
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("ok", "")}

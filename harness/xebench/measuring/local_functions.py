@@ -145,7 +145,8 @@ class FunctionPlace:
         """Have it called once more: the results are what it returns.
 
         ``anew``: on arguments that are made for it, where there is a setup and memory, and then again on these. Another
-        function has touched them before, so that the first call finds its memory mapped and its data in caches.
+        function has been called on them before, so that the first call finds its memory mapped and its data in caches.
+        That is the reference, whose results these must be; what the reference itself returns is right.
 
         Raises:
             Unfinished: the device is never done when it returns.
@@ -161,15 +162,18 @@ class FunctionPlace:
         had_by_it = [each for each in self._checked_on if variant in each[0]]
         self._checked_on = [*had_by_it, ({variant, other}, arguments)]
         try:
+            of_other: Checked | None = None
             if other is not None:
-                self._calls[variant] = _Function(partial(self._functions[other], *arguments))
-                yield Call()
+                first = self._calls[variant] = _Function(partial(self._functions[other], *arguments))
+                of_other = yield from self._checked(first, contents)
             function = self._calls[variant] = _Function(partial(self._functions[variant], *arguments))
             checked = yield from self._checked(function, contents)
             yield (again := Call())
         finally:
             self._calls[variant] = kept
-        return msgspec.structs.replace(checked, again=again.measured)
+        reference = next(iter(self._calls))  # is started first
+        expected = checked if of_other is None or variant == reference else of_other
+        return msgspec.structs.replace(checked, again=again.measured, expected=expected.results)
 
     def _checked(self, function: _Function, contents: Contents | None) -> Calls[Checked]:
         """The call of a check: once more where the device is late, which the system may have done once."""

@@ -176,6 +176,7 @@ class Checked(Message, frozen=True):
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
         other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
+        expected: of these results, where the call had arguments of its own; None: as before.
     """
 
     measured: MeasuredSample
@@ -185,6 +186,7 @@ class Checked(Message, frozen=True):
     ready: Sequence[str] = ()
     known: Sequence[str] = ()
     other: bool = False
+    expected: Contents | None = None
 
 
 #: Stands for a call that is still to be made.

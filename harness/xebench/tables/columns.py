@@ -252,7 +252,7 @@ SAMPLES: Final = (
     Column("cached", "boolean", "Whether a compile row was answered by a cache."),
     count("batch", "Executions that were timed together; the times are those of one: total over batch."),
     count("data_set", "Which of the family's inputs the sample was taken on: 0 or 1."),
-    count("events", "Events that the session recorded of one execution: rows of the table events."),
+    count("events", "Commands that the session recorded of one execution, without barriers: rows of the table events."),
     *(number(metric.column, metric.meaning, "ns") for metric in Metric),
     number("queue_ns", "First submit to first start.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),

@@ -31,8 +31,8 @@ from xebench.vocabulary import (
 #: Times of an empty kernel from which the fixed cost is no remark worth: it is 10 % of the shorter side there.
 FEW: Final = 10.0
 #: Launches of an empty kernel that one command may cost on the host, and half as many each that follows it, until that
-#: makes twice as many: from then on half a launch each. Of 70 pairs of a CPU device the two sides differed by 5.3 at
-#: most, a kernel with SLM from one without; of 125 of a discrete GPU by 2.2. The host waits once for many commands.
+#: makes six times as many: from then on half a launch each. Of 70 pairs of a CPU device the two sides differed by 5.3
+#: at most, a kernel with SLM from one without; of 125 of a discrete GPU by 2.2. The host waits once for many commands.
 LAUNCHES_ALLOWED: Final = {DeviceClass.CPU: 6, DeviceClass.GPU: 3}
 
 #: Part of the difference of the recorded times (where both are the same, of the shorter time) from which that of the
@@ -177,10 +177,10 @@ def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float
     Args:
         device_class: gpu or cpu.
         empty_kernel_ns: host time of an empty kernel's launch and wait; None where it was not measured.
-        commands: of one execution.
+        commands: of one execution, without barriers.
     """
     of_one = LAUNCHES_ALLOWED[DeviceClass(device_class)]
-    return min(of_one * (1 + commands) / 2, 2 * of_one + commands / 2) * (empty_kernel_ns or math.nan)
+    return min(of_one * (1 + commands) / 2, 6 * of_one + commands / 2) * (empty_kernel_ns or math.nan)
 
 
 @dataclass(frozen=True)
