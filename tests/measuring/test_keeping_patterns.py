@@ -88,7 +88,7 @@ def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) 
         "bytes_from_the_third_call_on_and_data_read_before",
         "text_from_the_third_call_on_beside_a_launch_and_data_read_before",
         "memo_by_elements_from_the_third_call_on",
-        "a_short_kernel_that_works_four_times",
+        "a_short_kernel_that_works_twice",
         "memo_of_what_the_host_computes",
     ],
 )

@@ -352,12 +352,12 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
     """
     if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
         return False
-    for kind in {metric, Metric.WALL}:
-        time_ns, times_ns = _time_of_one(checked, kind), [_time_of_one(sample, kind) for sample in samples]
-        noise_ns = NOISE_NS if kind == metric else WAKING_NS
-        if takes_longer(time_ns, statistics.median(times_ns), noise_ns):
+    new_ns, known_ns = _times_of_one(checked), [_times_of_one(sample) for sample in samples]
+    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric: NOISE_NS}.items():
+        times_ns = [own_ns[kind] for own_ns in known_ns]
+        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
             return False
-        if takes_longer(time_ns, min(times_ns), WAKING_NS):
+        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
             return False
     return True
 
@@ -380,10 +380,10 @@ def does_what_samples_lack(
         return True
     if metric is None or not samples:
         return False
+    again_ns, known_ns = _times_of_one(again), [_times_of_one(sample) for sample in samples]
     return any(
-        _time_of_one(again, kind)
-        > FAR_LONGER * statistics.median(_time_of_one(sample, kind) for sample in samples) + allowed_ns
-        for kind in {metric, Metric.WALL}
+        again_ns[kind] > FAR_LONGER * statistics.median(own_ns[kind] for own_ns in known_ns) + allowed_ns
+        for kind in (metric, Metric.WALL)
     )
 
 
@@ -392,20 +392,15 @@ def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:
     return {(command.kind, command.name) for command in measured.events}
 
 
-def _time_of_one(call: Call, metric: Metric) -> float:
-    return times_of(call.measured)[metric] / call.batch
+def _times_of_one(call: Call) -> dict[Metric, float]:
+    return {kind: time_ns / call.batch for kind, time_ns in times_of(call.measured).items()}
 
 
 def _commands_of_one(call: Call) -> float:
-    return _commands(call.measured) / call.batch
-
-
-def _commands(measured: MeasuredSample) -> int:
-    """The number of submitted commands, without barriers."""
-    return sum(command.kind != "barrier" for command in measured.events)
+    return call.measured.command_count / call.batch
 
 
 def _note(measured: MeasuredSample, remember: Callable[[Sequence[EventTimes]], None]) -> int:
     """Record the number of commands of a call."""
     remember(list(chain.from_iterable(measured.times_by_clock()[0])))
-    return _commands(measured)
+    return measured.command_count

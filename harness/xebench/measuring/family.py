@@ -200,7 +200,7 @@ class FamilyLoop:
                 "instance": self._instance,
                 "state": State.TRACED,
                 "batch": 1,
-                "events": len(measured.events),
+                "events": measured.command_count,
                 **{kind.column: time_ns for kind, time_ns in times_of(measured).items()},
                 "valid": True,
                 "sample_flags": "",

@@ -368,7 +368,7 @@ class SampleTaker:
                 "state": state,
                 "batch": batch,
                 "data_set": self.data_set,
-                "events": sum(command.kind != "barrier" for command in measured.events) // batch,
+                "events": measured.command_count // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "valid": valid,

@@ -86,11 +86,14 @@ class MeasuredSample:
         """The events of all executions, in order."""
         return [event for execution in self.executions for event in execution]
 
-    def times_by_clock(self) -> list[Sequence[Sequence[EventTimes]]]:
+    @property
+    def command_count(self) -> int:
+        """The number of commands of all executions, without barriers."""
+        return sum(event.kind != "barrier" for event in self.events)
+
+    def times_by_clock(self) -> list[list[list[EventTimes]]]:
         """Times of the events of each execution, for each clock: times of two devices cannot be compared."""
         last = max((event.clock for event in self.events), default=0)
-        if not last:
-            return [self.executions]
         return [
             [[event for event in execution if event.clock == clock] for execution in self.executions]
             for clock in range(last + 1)

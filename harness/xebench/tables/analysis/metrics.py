@@ -52,20 +52,18 @@ def flags(
     if not events:
         return ()
     busy = union_ns(events)
-    spans = [(event.submitted_ns, event.start_ns, event.end_ns) for event in events]
-    submits, starts, ends = zip(*spans, strict=True)
-    first_start, last_end = min(starts), max(ends)
+    first_start = min(event.start_ns for event in events)
     longest = host_ns * (1 + CLOCK_TOLERANCE) + resolution_ns
-    outside = last_end - first_start > longest
+    outside = max(event.end_ns for event in events) - first_start > longest
     broken = {
-        Flag.ORDER: any(not submit <= start <= end for submit, start, end in spans),
+        Flag.ORDER: any(not event.submitted_ns <= event.start_ns <= event.end_ns for event in events),
         Flag.ZERO: busy == 0,
         Flag.SHORT: 0 < busy < MIN_QUANTA * resolution_ns,
-        Flag.STALE: any(start in earlier_starts for start in starts),
+        Flag.STALE: any(event.start_ns in earlier_starts for event in events),
         Flag.BACKWARDS: earlier_end_ns is not None and first_start < earlier_end_ns,
         Flag.OUTSIDE_HOST: outside,
-        Flag.STALE_SUBMIT: not outside and last_end - min(submits) > longest,
-        Flag.OVERLAP: sum(max(0, end - start) for _, start, end in spans) > busy,
+        Flag.STALE_SUBMIT: not outside and span_ns(events) > longest,
+        Flag.OVERLAP: sum(max(0, event.end_ns - event.start_ns) for event in events) > busy,
     }
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
 
