@@ -42,6 +42,14 @@ REFUSED: Final = {
 #: What a variant says of which a library refuses the device.
 OF_LIBRARY: Final = "does not run on this device"
 
+#: Patterns whose products, sums, transforms or random numbers are oneMKL's. It reads memory that nothing has written
+#: here, and refuses the device in some processes.
+OF_ONEMKL: Final = {
+    *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
+    *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
+    *("matrix_engine_modes", "update_what_changed"),
+}
+
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
 

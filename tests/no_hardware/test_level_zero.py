@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from optional import needs
-from pretended_gpus import HERE, Driver, Tried, current_driver, try_patterns
+from pretended_gpus import HERE, OF_ONEMKL, Driver, Tried, current_driver, try_patterns
 
 from xebench.patterns.registry import builtin_files
 
@@ -22,13 +22,6 @@ OF_SEVERAL = {
 }
 # Divides the work by measured speed, and this driver gives no times.
 BY_SPEED = {"heterogeneous_split/by_speed"}
-# oneMKL reads memory that nothing has written here, and refuses the device in some processes.
-OF_LIBRARIES = {
-    *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
-    "matrix_engine_modes",
-    *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
-    "update_what_changed",
-}
 # Of oneMKL, in the order in which they are asked for.
 MODES = ("standard", "float_to_bf16", "float_to_bf16x2", "float_to_bf16x3", "float_to_tf32")
 LIMITS = {"dg2": (512, "8,16,32", 64), "pvc": (512, "16,32", 128), "bmg": (160, "16,32", 128)}
@@ -57,7 +50,7 @@ def test_kernels_of_every_pattern_build_and_are_submitted(tried: Tried) -> None:
     print(tried.counts())
     assert set(tried.wrong) - tried.refused_by_library == BY_SPEED
     assert all("gives no times of commands" in tried.wrong[name] for name in BY_SPEED)
-    assert {name.partition("/")[0] for name in tried.refused_by_library} <= OF_LIBRARIES
+    assert {name.partition("/")[0] for name in tried.refused_by_library} <= OF_ONEMKL
     assert not tried.ends
     assert {name.partition("/")[0] for name in tried.outcomes} - tried.patterns <= OF_SEVERAL
 
@@ -120,7 +113,7 @@ def test_memory_of_numpy_is_imported_while_it_lives(driver: Driver, gpu: str, tm
 
 def test_modes_of_products_are_those_that_the_library_is_given(driver: Driver, tmp_path: Path) -> None:
     """On a Max it also takes each for matrices of 1024."""
-    for _ in range(4):  # it refuses the device in some processes: see OF_LIBRARIES
+    for _ in range(4):  # it refuses the device in some processes: see OF_ONEMKL
         arguments = (HERE / "no_hardware" / "answers.py", "products", "level_zero:gpu:0")
         done = driver.run("pvc", tmp_path, *arguments, more={"MKL_VERBOSE": "2"})
         given = re.findall(r"row_major::gemm\[float\]\(.*,1024,(\w+),Vector.*\) mode:(\w+)", done.stdout)
