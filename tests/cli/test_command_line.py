@@ -154,5 +154,13 @@ def test_a_projection_that_is_stopped_while_it_collects_ends_at_once(tmp_path: P
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process lives; one that died waits, on some machines for good, until somebody asks how it ended."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    """Whether a process lives on; a killed one ends when its turn comes, and may wait for good to be asked how."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            if psutil.Process(pid).status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                return False
+        except psutil.NoSuchProcess:
+            return False
+        time.sleep(0.05)
+    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from xebench.cli.shared import Duration
+from xebench.cli.options import Duration
 
 
 @pytest.mark.parametrize(

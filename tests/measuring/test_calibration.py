@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from xebench.measuring import instrument
 from xebench.measuring.roofline.bench import forget_results, quick_result
 from xebench.measuring.roofline.search import BRIEF
 from xebench.tables.device_facts import MIXES, Roof
@@ -21,8 +23,9 @@ pytestmark = pytest.mark.device
 
 
 @pytest.fixture(autouse=True)
-def _measured_anew() -> Iterator[None]:
-    """No test sees the roofs of another."""
+def _measured_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test sees the roofs of another; a brief look has the memory's roof behind large caches, too."""
+    monkeypatch.setattr(instrument, "BRIEF", replace(BRIEF, most_bytes=math.inf))
     forget_results()
     yield
     forget_results()
@@ -60,10 +63,9 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 
 
 def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import instrument
     from xebench.measuring.session.session import Session
 
-    monkeypatch.setattr(instrument, "RUN", BRIEF)
+    monkeypatch.setattr(instrument, "RUN", instrument.BRIEF)
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session)
     # on a busy machine the roof of a copy is undetermined, and nothing else is
@@ -83,7 +85,6 @@ def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypa
 
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import instrument
     from xebench.measuring.roofline import memory_probes
     from xebench.measuring.session.session import Session
 
@@ -107,6 +108,15 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
     assert session.take_kernels() == [] and session.take_compilations() == [] and session.queue_count == 1
 
 
+def test_no_array_is_larger_than_the_process_may_hold() -> None:
+    from xebench.measuring.session.session import Session
+
+    columns = instrument.measure_roofs(Session.on("cpu"), brief=True, memory_bytes=1 << 24)
+    assert columns["bandwidth_roof_gbps"] is None
+    assert "bandwidth: the largest array here, of 2 MiB, would fit into the cache" in str(columns["roofs_from"])
+    assert json.loads(str(columns["bandwidth_levels"]))[0]["gbps"] > 0, "what fits is measured"
+
+
 def test_roofs_of_a_disturbed_look_are_named() -> None:
     from xebench.measuring.instrument import _disturbed
     from xebench.measuring.roofline.measure import ProbeResult
@@ -119,7 +129,6 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 
 
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import instrument
     from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
     from xebench.measuring.roofline.measure import ProbeResult
     from xebench.measuring.session.session import Session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xebench.patterns.declaration import code_of
 from xebench.patterns.registry import discover
+from xebench.patterns.variant_source import code_of
 
 FILE = """
 from xebench import Pattern, kernel

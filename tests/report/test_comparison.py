@@ -92,7 +92,7 @@ def test_a_case_that_is_not_measured_any_more_is_missing(run: Run, run_of: RunOf
     assert "histogram/plain" in done.output, "it is shown without --verbose"
 
 
-def test_formats_for_programs_have_every_row(run: Run, after: Run) -> None:
+def test_formats_machine_readable_have_every_row(run: Run, after: Run) -> None:
     data = json.loads(invoke(run, after, "--format", "json").output)
     assert [row["outcome"] for row in data["rows"]] == ["same", "slower", "same", "none"]
     assert data["threshold"] == 0.05 and data["before"] == str(run.path)

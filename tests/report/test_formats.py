@@ -33,7 +33,7 @@ def test_every_format_names_every_variant(run: Run, form: str) -> None:
 
 
 @pytest.mark.parametrize(("form", "options"), WHOLE)
-def test_formats_for_people_begin_with_the_same_sentences(
+def test_formats_human_readable_begin_with_the_same_sentences(
     all_answers: Run, form: str, options: dict[str, object]
 ) -> None:
     page = words_of(all_answers, form, options).replace("&#39;", "'")
@@ -42,7 +42,7 @@ def test_formats_for_people_begin_with_the_same_sentences(
 
 
 @pytest.mark.parametrize(("form", "options"), WHOLE)
-def test_formats_for_people_say_who_claims_what_of_whom(
+def test_formats_human_readable_say_who_claims_what_of_whom(
     all_answers: Run, form: str, options: dict[str, object]
 ) -> None:
     page = words_of(all_answers, form, options)
@@ -51,7 +51,7 @@ def test_formats_for_people_say_who_claims_what_of_whom(
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_formats_for_programs_have_the_columns_of_answers(all_answers: Run, form: str) -> None:
+def test_formats_machine_readable_have_the_columns_of_answers(all_answers: Run, form: str) -> None:
     text = formats.render(all_answers, form)
     for column in ("answer", "claim", "claimed_for", "strength", "guide_source", "guide_speedup", "guide_device"):
         assert column in text

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from xebench.report.formats.for_people import render_markdown
+from xebench.report.formats.human_readable import render_markdown
 from xebench.report.table_forms import escape, table
 from xebench.tables import Run
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pytest_benchmark.stats import Stats
 
 from xebench.report import formats
-from xebench.report.formats.for_programs import statistics
+from xebench.report.formats.machine_readable import statistics
 from xebench.tables import Run
 
 

@@ -10,7 +10,7 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from xebench.report.formats.for_people import render_text
+from xebench.report.formats.human_readable import render_text
 from xebench.report.remarks import SIGNS
 from xebench.tables import Run
 from xebench.vocabulary import Answer

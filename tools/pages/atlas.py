@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import click
 
 from tools.pages.claims import NOT_ASKED, NOT_MEASURED, OLDER, RESULTS, Answered, Found, Said, class_of, is_asked, told
-from xebench.cli.shared import run_program
+from xebench.cli.output import run_program
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import units

@@ -17,7 +17,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from xebench.cli.shared import run_program
+from xebench.cli.output import run_program
 from xebench.report.page.code import read
 from xebench.report.table_forms import fill, table
 

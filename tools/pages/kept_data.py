@@ -29,7 +29,8 @@ from tools.overhead import guarded_launches
 from tools.pages import generated_code
 from tools.pages.native_twins import COLUMNS, COUNTS, LANES, SUITE, TIMES
 from xebench.cli.gpu_commands import collect_with_progress, plan_for
-from xebench.cli.shared import OCLOC, run_program, say
+from xebench.cli.options import OCLOC
+from xebench.cli.output import run_program, say
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import code_answers, compile_launches, row, targets
 from xebench.patterns.registry import discover

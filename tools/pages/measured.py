@@ -36,9 +36,9 @@ from tools.studies.noise.tallies import (
     scores,
     seconds,
 )
-from xebench.cli.shared import run_program
+from xebench.cli.output import run_program
 from xebench.errors import XebenchError
-from xebench.report.formats.for_people import excerpt
+from xebench.report.formats.human_readable import excerpt
 from xebench.report.table_forms import table
 from xebench.report.units import duration
 from xebench.tables import Run, load_run

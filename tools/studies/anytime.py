@@ -14,7 +14,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from xebench.cli.shared import run_program
+from xebench.cli.output import run_program
 from xebench.errors import XebenchError
 from xebench.measuring.sampling import FEW_INSTANCES, Sampling
 from xebench.report.table_forms import table

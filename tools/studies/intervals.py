@@ -14,7 +14,7 @@ import click
 import numpy as np
 from scipy import stats
 
-from xebench.cli.shared import run_program
+from xebench.cli.output import run_program
 from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling
 from xebench.tables.analysis.intervals import median_interval

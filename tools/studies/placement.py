@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import click
 
-from xebench.cli.shared import DEVICE, run_program
+from xebench.cli.options import DEVICE
+from xebench.cli.output import run_program
 from xebench.errors import XebenchError
 from xebench.report.table_forms import fill, table
 

@@ -19,7 +19,8 @@ from typing import Any, Final
 import click
 import pandas as pd
 
-from xebench.cli.shared import DEVICE, run_program, say
+from xebench.cli.options import DEVICE
+from xebench.cli.output import run_program, say
 from xebench.errors import XebenchError
 from xebench.patterns.registry import BENCHMARKS
 from xebench.report.table_forms import fill, table

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from xebench.cli.shared import (
+from xebench.cli.options import (
     EUS,
     NAMES,
     OCLOC,
@@ -27,11 +27,9 @@ from xebench.cli.shared import (
     path_option,
     preset_option,
     refuse,
-    say,
-    show_view,
     table_forms,
-    write,
 )
+from xebench.cli.output import say, show_view, write
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from xebench.cli.gpu_commands import collect_with_progress, gpus_option, plan_of_files
-from xebench.cli.shared import (
+from xebench.cli.options import (
     DEVICE,
     OCLOC,
     PATTERN_FILES,
@@ -17,11 +17,9 @@ from xebench.cli.shared import (
     output_folder,
     path_option,
     preset_option,
-    say,
-    show,
-    show_view,
     table_forms,
 )
+from xebench.cli.output import say, show, show_view
 from xebench.errors import XebenchError
 
 

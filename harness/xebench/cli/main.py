@@ -13,7 +13,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from xebench import __version__
-from xebench.cli.shared import NAMES, PATHS, run_program, show, show_view, table_forms
+from xebench.cli.options import NAMES, PATHS, table_forms
+from xebench.cli.output import run_program, show, show_view
 from xebench.errors import XebenchError, suggestion
 
 #: The module of each command, and the command's function in it.

@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from xebench.cli.options import PATHS, VERBOSE, complete_patterns, output_file, path_option, table_forms
+from xebench.cli.output import say, show, show_view, write
 from xebench.cli.run_command import measure, run
-from xebench.cli.shared import (
-    PATHS,
-    VERBOSE,
-    complete_patterns,
-    output_file,
-    path_option,
-    say,
-    show,
-    show_view,
-    table_forms,
-    write,
-)
 from xebench.errors import PatternError, XebenchError, suggestion
 from xebench.report import formats
 from xebench.vocabulary import OLD_VERSION

@@ -11,19 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.shared import (
-    DEVICE,
-    NAMES,
-    PATHS,
-    VERBOSE,
-    Duration,
-    Positive,
-    preset_option,
-    refuse,
-    say,
-    show,
-    table_forms,
-)
+from xebench.cli.options import DEVICE, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse, table_forms
+from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
 
 if TYPE_CHECKING:

@@ -284,7 +284,8 @@ class Checker:
             if not run.is_good() or (checked.again is None and not goes_on):
                 return
             if not goes_on and checked.again is not None:
-                fewer = fewer and _note(checked.again, remember) < commands
+                commands_again = _note(checked.again, remember)
+                fewer = fewer and commands_again < commands
                 new_ns, known_ns = self._time_ns(checked.measured), self._time_ns(checked.again)
                 shortest_ns, longest_ns = min(shortest_ns, new_ns), max(longest_ns, known_ns)
                 # ranks of which there are more than cores wait for each other, and longer at first

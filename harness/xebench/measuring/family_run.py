@@ -217,7 +217,8 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
 
             parent.answers.send(messages.DeviceTested(run_checks(device)))
         elif isinstance(request, messages.MeasureRoofs):
-            parent.answers.send(messages.Roofs(measure_roofs(session, brief=request.brief)))
+            roofs = measure_roofs(session, brief=request.brief, memory_bytes=parent.memory_limit_bytes)
+            parent.answers.send(messages.Roofs(roofs))
         else:
             shared = sums, pool, store, own_code, flusher, beside
             FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import Any, Final
@@ -295,16 +296,21 @@ def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float |
 QUICK_LOOK_MISSES: Final = 4 / 3
 #: Ends of a probe that leave a roof unknown which the device has.
 _NO_ROOF: Final = ("failed", "undetermined")
+#: A process that measures all roofs of a CPU occupies less than so many of the largest arrays: four, and its libraries.
+PROCESS_ARRAYS: Final = 8
 #: A brief look measures every so manieth working set.
 _BRIEF_STEP: Final = 2
 
 
-def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float | str | None]:
+def measure_roofs(
+    session: Session, *, brief: bool = False, memory_bytes: float = math.inf
+) -> dict[str, float | str | None]:
     """Measure the device's roofs, and the instrument's own error.
 
     Args:
         session: on the device.
         brief: look for a moment only, and neither at mixes nor at copies.
+        memory_bytes: that this process may occupy. Where arrays beyond the caches need more, there is no memory roof.
 
     Returns:
         Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
@@ -317,14 +323,20 @@ def measure_roofs(session: Session, *, brief: bool = False) -> dict[str, float |
     # each probe that `xebench roofline` has of a roof: with some of them a run's roof would be the lower one
     roofs = [probe for roof in looked_at for probe in roof.probes[: 1 if brief else None]]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
+    effort = BRIEF if brief else RUN
+    effort = replace(effort, most_bytes=min(effort.most_bytes, memory_bytes / PROCESS_ARRAYS))
     with closing(MachineMonitor(device_class)) as monitor:
-        results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], BRIEF if brief else RUN)
+        results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], effort)
         state, _ = monitor.observe()
     busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
     by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
     by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
     by_name |= {route: results[route] for route in routes}
-    failures = [f"{name}: {result.reason}" for name, result in by_name.items() if result.status in _NO_ROOF]
+    failures = [
+        f"{name}: {result.reason}"
+        for name, result in by_name.items()
+        if result.status in _NO_ROOF or (name == Roof.BANDWIDTH and not result.value)  # which every device has
+    ]
     values = {name: result.value for name, result in results.items()}
     caches = known_caches(device_class, int(session.device.global_mem_cache_size))
     columns = roof_columns(values, caches)
@@ -347,7 +359,9 @@ def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
 
 def cold_limit_gbps(session: Session) -> float:
     """The bandwidth above which data did not come from the memory; 0 if unknown."""
-    return QUICK_LOOK_MISSES * (quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0]).value or 0.0)
+    return QUICK_LOOK_MISSES * (
+        quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0], BRIEF).value or 0.0
+    )
 
 
 def make_flusher(session: Session) -> Flusher:

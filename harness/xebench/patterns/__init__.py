@@ -9,4 +9,5 @@ __all__ = [
     "problem",
     "registry",
     "two_versions",
+    "variant_source",
 ]

@@ -24,9 +24,10 @@ from typing import Any, Final
 import msgspec
 
 from xebench.errors import BrokenEnvironment, PatternError, describe_error
-from xebench.patterns.declaration import PatternInfo, describe, relative_imports
+from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.registry import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
+from xebench.patterns.variant_source import relative_imports
 from xebench.system import PACKAGE, runtime
 from xebench.system.children.process import run_as_child
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from xebench.isa.kernel_code import aligned
-from xebench.patterns.declaration import Definition, PatternInfo, VariantInfo, code_of
+from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.variant_source import Definition, code_of
 from xebench.report import patterns_text
 from xebench.report.console import terminal_width
-from xebench.report.formats.for_people import excerpt
+from xebench.report.formats.human_readable import excerpt
 from xebench.report.remarks import sentence
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
 from xebench.tables import Run

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.shared import DEVICE, run_program, say
+from xebench.cli.options import DEVICE
+from xebench.cli.output import run_program, say
 
 if TYPE_CHECKING:
     from tools.studies.noise.known_pairs import Calibration, Plan

@@ -21,7 +21,7 @@ from xebench.callables.functions.tables import events_words, host_doubt, remarks
 from xebench.errors import XebenchError
 from xebench.measuring.session.session import Session
 from xebench.report.console import terminal_width
-from xebench.report.formats.for_people import MOST, table
+from xebench.report.formats.human_readable import MOST, table
 from xebench.system.sycl_types import Queue
 from xebench.tables import Run
 from xebench.tables.analysis.claim import Claim, Claims, claims_of

@@ -100,7 +100,8 @@ class Bench:
     @property
     def largest_array_bytes(self) -> int:
         """The size of the largest array that a probe may allocate."""
-        return largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
+        largest = largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
+        return int(min(largest, self.effort.most_bytes))
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
@@ -289,9 +290,9 @@ def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) ->
     return {name: _looked_at[device, name] for name in names}
 
 
-def quick_result(device: str, probe: str) -> ProbeResult:
+def quick_result(device: str, probe: str, effort: Effort = QUICK) -> ProbeResult:
     """The same of one probe."""
-    return quick_results(device, [probe])[probe]
+    return quick_results(device, [probe], effort)[probe]
 
 
 def forget_results() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from xebench.dpex import device_func, kernel, specialize, vector
 from xebench.dpex import kernel_api as kapi
+from xebench.errors import Unsupported
 from xebench.measuring.roofline import forms as expected
 from xebench.measuring.roofline.bench import ProbeGroup, nd_range
 from xebench.measuring.roofline.catalogue import FOOTPRINTS, WORKING_SETS, chase_name, level_name
@@ -306,9 +307,17 @@ class GlobalMemory(ProbeGroup):
 
     # ---- working sets, in as many work-groups as keep the device busy -----------------------------------------------
 
+    @cached_property
+    def _read_again(self) -> Any:
+        """An array with every working set: the first input, or a smaller one where none may exceed the caches."""
+        try:
+            return self._b
+        except Unsupported:
+            return self._input(whole_blocks(min(WORKING_SETS[-1], self._bench.largest_array_bytes) // 4), 0)
+
     def _reads_again(self, working_set_bytes: int) -> Iterator[Form]:
         bench = self._bench
-        check_working_set(working_set_bytes, bench.cache_bytes, self._b.nbytes)
+        check_working_set(working_set_bytes, bench.cache_bytes, self._read_again.nbytes)
         # the vectors of a CPU's work-group lie far apart, unless the group is one vector wide
         likely = bench.likely(cpu_first(AGAIN_FORMS, is_cpu=bench.device.is_cpu))
         likely = likely[:1] if bench.effort.quick else likely
@@ -326,7 +335,7 @@ class GlobalMemory(ProbeGroup):
         sums = session.alloc(groups * group, np.float32)
         kernel = specialize(make_read_again, vectors=vectors)
         counts = tuple(np.uint64(number) for number in (passes, blocks - 1, far_shift(blocks)))
-        submit = partial(session.launch, kernel, nd_range(sums.size, group), self._b, sums, *counts)
+        submit = partial(session.launch, kernel, nd_range(sums.size, group), self._read_again, sums, *counts)
         amount = groups * passes * AGAIN_BLOCK_BYTES
         return self._bench.form(
             {"work-group": group, "vectors": vectors, "passes": passes},

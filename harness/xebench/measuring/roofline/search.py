@@ -63,8 +63,7 @@ def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
     size = min(max(_LEAST_BYTES, beyond_bytes(cache_bytes)), largest_bytes)
     if size < _FEWEST_CACHES * cache_bytes:
         raise Unsupported(
-            f"an array of {size_text(size)}, a {_PART_OF_MEMORY}th of the memory, would fit into the cache "
-            f"({size_text(cache_bytes)})"
+            f"the largest array here, of {size_text(size)}, would fit into the cache ({size_text(cache_bytes)})"
         )
     return size
 
@@ -179,8 +178,11 @@ class Effort:
         patience_s: and so many seconds; load that comes and goes outlasts a few samples.
         confirmations: and so many samples came close to the best: one alone may have been luck.
         most_s: end of the second round, in any case.
+        screening_s: no more forms are tried when one sample of each has taken so long: arrays are large where caches
+            are, and likely forms come first.
         quick: whether it is a look, on small problems, rather than a measurement.
         most_forms: try the most likely forms only, so many of them; None: try all.
+        most_bytes: the largest array.
         gain: what counts as an improvement of the best time, and not as close to it.
     """
 
@@ -190,8 +192,10 @@ class Effort:
     patience_s: float
     confirmations: int
     most_s: float
+    screening_s: float = math.inf
     quick: bool = False
     most_forms: int | None = None
+    most_bytes: float = math.inf
     gain: float = 0.01
 
     def with_patience(self, part: float) -> Effort:
@@ -215,9 +219,13 @@ QUICK: Final = Effort(
     gain=0.02,
 )
 #: What a run does before its first pattern: all forms, as in full, since the best one decides by more than a per cent.
-RUN: Final = replace(FULL, screening=2, finalists=2, patience=8, patience_s=0.25, most_s=1.0, quick=True)
+RUN: Final = replace(
+    FULL, screening=2, finalists=2, patience=8, patience_s=0.25, most_s=1.0, screening_s=1.0, quick=True
+)
 #: For runs of milliseconds a sample, and where the roofs are known from before.
-BRIEF: Final = replace(QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, most_forms=1)
+BRIEF: Final = replace(
+    QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, most_forms=1, most_bytes=float(1 << 29)
+)
 
 EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
 
@@ -297,10 +305,14 @@ def _screen(
     """A few samples of each form that is right, taken in turn; and why the others are not."""
     times: dict[Form, list[float]] = {}
     rejected: list[_Rejected] = []
+    spent_ns = 0.0
     for form in forms:
+        if spent_ns > 1e9 * effort.screening_s:
+            break
         try:
             form.verify()
-            times[form] = []
+            times[form] = [form.run()]
+            spent_ns += times[form][0] if math.isfinite(times[form][0]) else 0
         except (*_REFUSALS, *failures) as error:
             rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, _REFUSALS)))
     for _ in range(effort.screening * _SECOND_CHANCES):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 #: Formats that share a module: its name. Their functions are ``render_asv`` and so on.
 _SHARED: Final = {
-    **dict.fromkeys(("markdown", "text"), "for_people"),
-    **dict.fromkeys(("csv", "json", "pytest-benchmark"), "for_programs"),
-    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "for_programs"),
+    **dict.fromkeys(("markdown", "text"), "human_readable"),
+    **dict.fromkeys(("csv", "json", "pytest-benchmark"), "machine_readable"),
+    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "machine_readable"),
 }
 
 
@@ -41,4 +41,4 @@ def render(run: Run, name: str, **options: Any) -> str:
     return str(getattr(import_module(f"{__name__}.{module}"), function)(run, **options))
 
 
-__all__ = ["for_people"]
+__all__ = ["human_readable"]

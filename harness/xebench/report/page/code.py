@@ -16,7 +16,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from xebench.isa.kernel_code import aligned
-from xebench.patterns.declaration import Definition, PatternInfo, code_of
+from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.variant_source import Definition, code_of
 from xebench.vocabulary import Role, find_baseline
 
 

@@ -1,30 +1,23 @@
-"""What commands share: options, what a shell offers for them, output, and the end after an error of the user's.
+"""Options and arguments that commands share, what a shell offers for them, and checks of what a user gave.
 
 Imports click and nothing heavy.
 """
 
 from __future__ import annotations
 
-import errno
 import functools
 import math
 import os
 import re
-import signal
-import sys
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 
-from xebench.errors import XebenchError, escape_controls, suggestion
-
-if TYPE_CHECKING:
-    from xebench.report import View
+from xebench.errors import XebenchError
 
 #: What a shell offers for an argument or an option; a word that was typed wrong is the command's to refuse.
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -207,118 +200,3 @@ def refuse(names: Container[str], why: str) -> None:
         if name in names and context.get_parameter_source(name) is on_command_line:
             written = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
             raise XebenchError(f"{why}: leave out {written}")
-
-
-#: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
-_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
-
-
-def show(text: str, *, coloured: bool = False) -> None:
-    """Print a result. Where nobody reads it any more the command goes on to its exit status.
-
-    Args:
-        text: what a terminal would obey in it is shown instead.
-        coloured: whether it is drawn by `xebench.report.console`, which adds colours after that.
-
-    Raises:
-        XebenchError: standard output is a file that cannot be written.
-    """
-    parts = _COLOUR.split(text) if coloured else [text]
-    parts[::2] = map(escape_controls, parts[::2])
-    try:
-        click.echo("".join(parts))
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return
-        raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
-
-
-def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
-    """Print a result by a view of `xebench.report` in one of the forms of `xebench.report.table_forms`; see `show`."""
-    if form == "text":  # what must show at once needs nothing else
-        show(view.as_text(*content), coloured=coloured)
-        return
-    from xebench.report.table_forms import render
-
-    show(render(view, form, *content))
-
-
-def say(text: str) -> None:
-    """A line for the user that is no result."""
-    click.echo(escape_controls(text).replace("\n", " "), err=True)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file that a user named, and say so on standard error. A link is not followed.
-
-    Raises:
-        XebenchError: it cannot be written.
-    """
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_no_link) as file:
-            file.write(text)
-    except OSError as error:
-        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
-        raise XebenchError(f"{path} cannot be written ({why}): name another file") from None
-    say(f"wrote {path}")
-
-
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
-
-
-class Terminated(SystemExit):
-    """A signal ends the program; what it has started is ended on the way out."""
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated(128 + number)
-
-
-def _nearest_choice(error: click.UsageError) -> str:
-    """What is meant by a value that is none of an option's, where one looks like it."""
-    wrong = re.match(r"'(.*)' is not one of ", error.message)
-    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
-    if not wrong or not isinstance(kind, click.Choice):
-        return ""
-    advice = suggestion(wrong[1], map(str, kind.choices), "none")
-    return "" if advice == "none" else f"; {advice}"
-
-
-def run_program(command: click.Command, name: str) -> None:
-    """Run a command as a program; an error that a user can cause ends in one line and its exit status.
-
-    Args:
-        command: the command.
-        name: of the program, for its help.
-    """
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        status = command.main(prog_name=name, standalone_mode=False)
-    except XebenchError as error:
-        say(f"xebench: {error}")
-        sys.exit(error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else name
-        told = f"{error.format_message().rstrip('.')}{_nearest_choice(error)}"
-        say(f"xebench: {told}{' See' if told.endswith('?') else ': see'} {where} --help")
-        sys.exit(error.exit_code)
-    except (OSError, ImportError) as error:
-        if os.strerror(errno.EMFILE) in str(error):  # what loads a library has no number for it
-            say("xebench: it may not open enough files: raise the limit (ulimit -n 1024)")
-        elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            say(f"xebench: {error.strerror}: {str(error.filename)[:80]}...: name another")
-        else:
-            raise
-        sys.exit(XebenchError.exit_code)
-    except Terminated as stop:
-        say("xebench: stopped by SIGTERM")
-        sys.exit(stop.code)
-    except (click.Abort, KeyboardInterrupt):
-        say("xebench: stopped")
-        sys.exit(128 + signal.SIGINT)
-    sys.exit(status if isinstance(status, int) else 0)
