@@ -33,7 +33,7 @@ from xebench.tables import Run, load_run
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import Claim, applying, columns, to_json
 from xebench.tables.analysis.pairs import pairs
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.vocabulary import ANSWERED, STATES_ASKED, Answer, DeviceClass
 
 #: Folder of the reference runs.
@@ -108,14 +108,16 @@ def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> l
         run: of these programs.
         infos: the patterns of today.
     """
-    cases, used = rows(run.cases), by_place(run.devices)
+    cases, used = rows(run.cases), by_device(run.devices)
     variants = {(info.name, variant.name): (info, variant) for info in infos for variant in info.variants}
     asked_of_cases, roles = [], []
     for case in cases:
         info, variant = variants.get((case["pattern"], case["variant"]), (None, None))
         asked: list[Claim] = []
         if info and variant and _is_as_today(case, info):
-            applied = mark_not_asked(applying(variant.claims, case["device_class"], _values(case)), used[place(case)])
+            applied = mark_not_asked(
+                applying(variant.claims, case["device_class"], _values(case)), used[device_key(case)]
+            )
             asked = [claim for claim in applied if not claim.of_code]
         asked_of_cases.append(to_json(asked))
         roles.append(variant.role if variant else case["role"])

@@ -17,7 +17,7 @@ from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.tables import Run
 from xebench.tables.analysis import points
-from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
+from xebench.tables.analysis.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.tables.analysis.points import rows as rows_of
 from xebench.tables.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline
@@ -33,14 +33,14 @@ def occupancies(run: Run) -> dict[str, dict[str, str]]:
         return {}
     found: dict[str, dict[str, str]] = {}
     for case in rows(run.cases):
-        if place(case) in known and (words := _words(case["kernels"], known[place(case)])):
+        if device_key(case) in known and (words := _words(case["kernels"], known[device_key(case)])):
             found.setdefault(case["family_id"], {})[case["variant"]] = words
     return found
 
 
 def _gpus(run: Run) -> dict[DeviceKey, GpuParameters | None]:
     devices = run.devices[run.devices["device_class"] == DeviceClass.GPU]
-    return {key: _gpu(row) for key, row in by_place(devices).items()}
+    return {key: _gpu(row) for key, row in by_device(devices).items()}
 
 
 def _gpu(device: Mapping[Any, Any]) -> GpuParameters | None:

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from xebench.tables import Run
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
 #: What a track of a queue is called that has events of a kind; all else are other events.
@@ -45,7 +45,7 @@ def as_json(run: Run, pattern: str) -> str:
     events = [event for processes in variants for event in _events(processes)]
     events.sort(key=lambda event: (event.get("ts", -1.0), _RANKS[event["ph"]], -event.get("dur", 0.0)))
     cases = rows(run.cases[run.cases["pattern"] == pattern])
-    device = by_place(run.devices).get(place(cases[0]), {})
+    device = by_device(run.devices).get(device_key(cases[0]), {})
     return json.dumps(
         {
             "traceEvents": events,

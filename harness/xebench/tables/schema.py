@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from xebench.errors import XebenchError
-from xebench.tables.analysis.points import PREFIX, Value, measured_at, parse, place, problem_id, rows, to_json
+from xebench.tables.analysis.points import PREFIX, Value, device_key, measured_at, parse, problem_id, rows, to_json
 from xebench.tables.columns import CASES, CHECKS, DEVICES, EVENTS, MACHINE, SAMPLES, Column
 from xebench.tables.computed_columns import COMPARISONS, PAIR_COMPARISONS, PAIRS, SUMMARIES
 from xebench.vocabulary import REASON_CODES, Outcome, Reason, Status
@@ -39,7 +39,7 @@ RUN_TABLES: Final = (*MEASURED, *DERIVED)
 
 #: Tables whose rows may be written again while a run goes on, with their key: the last row wins. In a run over
 #: several hosts a case_id, which names the host, is known only when the case was measured.
-REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": place, "cases": problem_id}
+REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": device_key, "cases": problem_id}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}

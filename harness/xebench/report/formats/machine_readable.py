@@ -30,7 +30,7 @@ from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
 from xebench.tables import Run
 from xebench.tables.analysis import points, summaries
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.analysis.statistics import Floats
 from xebench.tables.files import as_csv
 
@@ -68,12 +68,12 @@ _ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speed
 
 def render_pytest_benchmark(run: Run) -> str:
     """A benchmark for every case and state that has samples that count; the others are named with their reasons."""
-    devices = by_place(run.devices)
+    devices = by_device(run.devices)
     answers = rows(run.pairs)
     samples = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])))
     states = summaries.states_of(run.samples)
     benchmarks = [
-        _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(place(case), {}), answers)
+        _benchmark(case, state, samples[key]["time_ns"].to_numpy(), devices.get(device_key(case), {}), answers)
         for case in rows(run.cases)
         for state in summaries.in_order(states.get(case["case_id"], ()))
         if case["status"] == "ok" and (key := (case["case_id"], state)) in samples
@@ -199,7 +199,7 @@ _SECONDS_OF_NS: Final = 1e-9
 
 def render_asv(run: Run) -> str:
     """Times in seconds of every case and state, with their samples; null where a case has none."""
-    devices, created = by_place(run.devices), _timestamp(run.manifest.get("created"))
+    devices, created = by_device(run.devices), _timestamp(run.manifest.get("created"))
     usable = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]))
     results: dict[str, list[Any]] = {}
     benchmarks: dict[str, Any] = {}
@@ -209,7 +209,7 @@ def render_asv(run: Run) -> str:
             title = _asv_name(case, state)
             results[title] = _asv_result(usable.get((case["case_id"], state)), created, case)
             benchmarks[title] = _asv_benchmark(title, case)
-    device = devices.get(place(rows(run.cases)[0]), {}) if len(run.cases) else {}
+    device = devices.get(device_key(rows(run.cases)[0]), {}) if len(run.cases) else {}
     machine = _asv_machine(run, device)
     return json.dumps(
         {
@@ -289,7 +289,7 @@ def render_github_action_benchmark(run: Run) -> str:
 
     Those without a time are left out.
     """
-    devices, cases = by_place(run.devices), {case["case_id"]: case for case in rows(run.cases)}
+    devices, cases = by_device(run.devices), {case["case_id"]: case for case in rows(run.cases)}
     found = [cases[row["case_id"]] | row for row in rows(run.summaries)]
     return _as_json(
         _entry(
@@ -305,7 +305,7 @@ def render_github_action_speedups(run: Run) -> str:
     What slows a whole machine is not in them: both sides of a pair were sampled side by side. A variant is there once
     a baseline.
     """
-    devices = by_place(run.devices)
+    devices = by_device(run.devices)
     pairs = {_history_name(row, devices, f" over {row['baseline']}"): row for row in rows(run.pairs)}
     return _as_json(
         _entry(title, "x", row["speedup"], (row["speedup_low"], row["speedup_high"]), str(row["answer"]))
@@ -315,7 +315,7 @@ def render_github_action_speedups(run: Run) -> str:
 
 def _history_name(row: Row, devices: Mapping[Any, Row], against: str = "") -> str:
     """The name of a history: a variant at one point, in one state of the caches, on one device."""
-    device = devices.get(place(row), {}).get("name") or row["device"]
+    device = devices.get(device_key(row), {}).get("name") or row["device"]
     variant = f"{row['pattern']}/{row['variant']}{against}"
     return " ".join(filter(None, (variant, row["preset"], point_words(row), f"[{row['device_class']} {device}]")))
 

@@ -17,7 +17,7 @@ from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.tables import Run
 from xebench.tables.analysis import points
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.vocabulary import Role, State, Status
 
@@ -131,9 +131,11 @@ def under_roofs(run: Run) -> list[CaseUnderRoofs]:
     """The cases with bytes, operations and a time whose device has the roofs for them."""
     work = run.cases[["case_id", "bytes_moved", "operations", "operation_kind", "preset_parameters"]]
     right = run.summaries[run.summaries["status"] == Status.OK].merge(work, on="case_id")
-    devices = by_place(run.devices)
+    devices = by_device(run.devices)
     placed = right.dropna(subset=["bytes_moved", "operations", "median_ns"])
-    return [found for case in rows(placed) if (found := _case_under_roofs(case, devices.get(place(case)))) is not None]
+    return [
+        found for case in rows(placed) if (found := _case_under_roofs(case, devices.get(device_key(case)))) is not None
+    ]
 
 
 def _case_under_roofs(case: Row, device: Row | None) -> CaseUnderRoofs | None:

@@ -25,7 +25,7 @@ from xebench.runner.resource_limits import RunBudget, StopSignals
 from xebench.runner.run_options import Progress
 from xebench.system.runtime import DeviceInfo
 from xebench.tables import Run, RunWriter
-from xebench.tables.analysis.points import DeviceKey, measured_at, place, problem_id, rows
+from xebench.tables.analysis.points import DeviceKey, device_key, measured_at, problem_id, rows
 from xebench.tables.analysis.summaries import superseding
 from xebench.vocabulary import DeviceClass, Status
 
@@ -216,7 +216,7 @@ class Folder:
             return
         old = [one for key in resume.case_ids([family], self._class) for one in self._earlier_ids.get(key, ())]
         self._writer.append_checks(superseding(old, end_sample=self._first_sample))
-        here = place(result.device)
+        here = device_key(result.device)
         if here not in self._places:
             self._places = self._places | {here}
             self._writer.append("devices", [result.device])
@@ -234,7 +234,7 @@ def _here(row: Mapping[str, Any], where: DeviceKey, shift: int) -> dict[str, Any
 
 def calibrated(run: Run | None) -> frozenset[DeviceKey]:
     """The devices in the run's folder."""
-    return frozenset() if run is None else frozenset(place(row) for row in rows(run.devices))
+    return frozenset() if run is None else frozenset(device_key(row) for row in rows(run.devices))
 
 
 def missing_families(

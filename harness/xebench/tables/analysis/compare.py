@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from xebench.tables.analysis import answer, intervals, points, summaries
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.analysis.summaries import NONE, Series
 from xebench.vocabulary import ANSWERED, Answer, Outcome, Status
 
@@ -154,7 +154,7 @@ class _RunSide:
             self.cases.setdefault(_place(case), {})[case["parameters"]] = case
             self._by_id[case["case_id"]] = case
         self._run = run
-        self._devices = by_place(run.devices)
+        self._devices = by_device(run.devices)
 
     def all_cases(self) -> list[Row]:
         """The cases of all places."""
@@ -166,7 +166,7 @@ class _RunSide:
 
     def device(self, case: Row | None) -> _Device:
         """The device of a case or a pair."""
-        row = self._devices.get(place(case), {}) if case else {}
+        row = self._devices.get(device_key(case), {}) if case else {}
         return _Device(*(row.get(name) for name in _Device._fields))
 
     @cached_property

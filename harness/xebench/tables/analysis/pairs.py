@@ -14,13 +14,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from xebench.tables.analysis import answer, intervals
-from xebench.tables.analysis import summaries as times
+from xebench.tables.analysis import answer, intervals, summaries
 from xebench.tables.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
 from xebench.tables.analysis.claim import columns
 from xebench.tables.analysis.judge import Comparison, family_comparisons
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
@@ -44,13 +43,13 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
         summaries: The rows of the table `summaries`, for the fractions of the roof.
     """
     blocks = _BlockMedians(cases, samples)
-    used = by_place(devices)
+    used = by_device(devices)
     roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
     compared = list(_compared(cases, blocks))
     priors = _priors(compared)
     result: list[Row] = []
     for pair in compared:
-        device = used.get(place(pair.case), {})
+        device = used.get(device_key(pair.case), {})
         row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
         fraction, roof = roofs.get((pair.case["case_id"], pair.state), (None, None))
         result.append({**row, "state": pair.state, "roof_fraction": fraction, "nearest_roof": roof})
@@ -90,11 +89,11 @@ def measured_pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataF
         samples: The table `samples`.
         devices: The table `devices`.
     """
-    used, compared = by_place(devices), list(_compared(cases, _BlockMedians(cases, samples)))
+    used, compared = by_device(devices), list(_compared(cases, _BlockMedians(cases, samples)))
     priors = _priors(compared)
     for pair in compared:
         if pair.claim is None:
-            yield _measured(pair, used.get(place(pair.case), {}), priors.get(pair.kind, NOTHING))
+            yield _measured(pair, used.get(device_key(pair.case), {}), priors.get(pair.kind, NOTHING))
 
 
 def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
@@ -113,7 +112,7 @@ class _Shared:
     Attributes:
         baseline_ns, variant_ns: times of one execution.
         instances: instance of the family that each block is of.
-        places: which block of its instance each one is, warm-up included.
+        positions: which block of its instance each one is, warm-up included.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
         events: for each side how many one execution has; NaN in runs that do not tell it.
@@ -124,7 +123,7 @@ class _Shared:
     baseline_ns: Floats
     variant_ns: Floats
     instances: Floats
-    places: Floats
+    positions: Floats
     measured_ns: Floats
     host_ns: Floats
     events: Floats
@@ -135,7 +134,7 @@ class _Shared:
     def start(self) -> SeriesStart:
         """Where the two sides do not yet differ as they will in the end."""
         ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
-        by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.places))
+        by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.positions))
         return start_of_instances(list(zip(*by_instance, strict=True)))
 
     @cached_property
@@ -148,8 +147,8 @@ class _Shared:
         """The blocks after the start."""
         if not self.start.length:
             return self
-        kept = self.places >= self.start.length
-        one = {name: getattr(self, name)[kept] for name in ("baseline_ns", "variant_ns", "instances", "places")}
+        kept = self.positions >= self.start.length
+        one = {name: getattr(self, name)[kept] for name in ("baseline_ns", "variant_ns", "instances", "positions")}
         both = {name: getattr(self, name)[:, kept] for name in ("measured_ns", "host_ns", "events")}
         return replace(self, **one, **both)
 
@@ -171,9 +170,9 @@ class _BlockMedians:
     """For each case and state the median of its samples that count in each block."""
 
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
-        self._states = times.states_of(samples)
-        self.spoilt = times.spoilt(cases, samples)
-        trusted = times.usable(cases, samples)
+        self._states = summaries.states_of(samples)
+        self.spoilt = summaries.spoilt(cases, samples)
+        trusted = summaries.usable(cases, samples)
         described = trusted.assign(
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
             **{name: trusted[name].astype("float64") for name in ("host_ns", "events")},
@@ -184,13 +183,13 @@ class _BlockMedians:
             {
                 **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "events")},
                 "instance": grouped["instance"].first(),
-                "place": grouped["place"].first(),
+                "position": grouped["position"].first(),
             }
         ).join(grouped[[*REMEDIES]].max())
         self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
 
     def states(self, *cases: Row) -> Sequence[str | None]:
-        return times.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
+        return summaries.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
 
     def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
         base, own = (self._blocks.get((side["case_id"], state)) for side in (baseline, case))
@@ -206,7 +205,7 @@ class _BlockMedians:
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
-            base["place"].to_numpy()[in_base],
+            base["position"].to_numpy()[in_base],
             measured,
             host,
             events,
@@ -232,7 +231,7 @@ class _Pair(Comparison):
     @property
     def kind(self) -> tuple[str | None, ...]:
         """Host, device, metric and state: pairs that share them share a prior."""
-        return *place(self.case), self.case["metric"], self.state
+        return *device_key(self.case), self.case["metric"], self.state
 
 
 def _compared(cases: pd.DataFrame, blocks: _BlockMedians) -> Iterator[_Pair]:

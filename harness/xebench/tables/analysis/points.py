@@ -29,14 +29,14 @@ def rows(data: pd.DataFrame) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
-def place(row: Mapping[str, Any]) -> DeviceKey:
+def device_key(row: Mapping[str, Any]) -> DeviceKey:
     """The device of a row of `devices`, `cases`, `summaries` or `pairs`."""
     return row["host"], row["device"]
 
 
-def by_place(devices: pd.DataFrame) -> dict[DeviceKey, Row]:
+def by_device(devices: pd.DataFrame) -> dict[DeviceKey, Row]:
     """The rows of the table `devices`."""
-    return {place(row): row for row in rows(devices)}
+    return {device_key(row): row for row in rows(devices)}
 
 
 def measured_at(key: str, where: DeviceKey) -> str:
@@ -46,7 +46,7 @@ def measured_at(key: str, where: DeviceKey) -> str:
 
 def problem_id(case: Mapping[str, Any]) -> str:
     """The ``case_id`` of a case without host and device: the same wherever it is measured."""
-    return str(case["case_id"]).removesuffix(measured_at("", place(case)))
+    return str(case["case_id"]).removesuffix(measured_at("", device_key(case)))
 
 
 #: How the columns of parameters begin: a name of its own for each, whatever a pattern calls it.

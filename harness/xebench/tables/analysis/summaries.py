@@ -19,7 +19,7 @@ import pandas as pd
 
 from xebench.errors import RunFolderError
 from xebench.tables.analysis import intervals, metrics, statistics
-from xebench.tables.analysis.points import DeviceKey, Row, by_place, place, rows
+from xebench.tables.analysis.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.tables.analysis.statistics import Floats
 from xebench.tables.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import RESCUES, SAMPLED_STATES, CheckResult, Flag, Metric, State, metric_named
@@ -151,7 +151,7 @@ def counting_samples(samples: pd.DataFrame) -> pd.Series[bool]:
 def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
     """The samples in a measured state that count, in order, with the time of the case's metric in a column ``time_ns``.
 
-    The column ``instance`` is 0 where a run has no instances; ``place`` is how many samples of the case came before
+    The column ``instance`` is 0 where a run has no instances; ``position`` is how many samples of the case came before
     in the instance and state, warm-up included.
 
     Args:
@@ -164,11 +164,13 @@ def usable(cases: pd.DataFrame, samples: pd.DataFrame) -> pd.DataFrame:
         times = times.mask(metric == word, samples[word.column])
     trusted = counting_samples(samples) & samples["state"].isin(SAMPLED_STATES) & (times > 0).fillna(False)
     instances = samples["instance"].astype("float64").fillna(0)
-    described = samples.assign(time_ns=times.astype("float64"), instance=instances, place=_places(samples, instances))
+    described = samples.assign(
+        time_ns=times.astype("float64"), instance=instances, position=_positions(samples, instances)
+    )
     return described[trusted].sort_values("sample_id", kind="stable")
 
 
-def _places(samples: pd.DataFrame, instances: pd.Series[float]) -> pd.Series[int]:
+def _positions(samples: pd.DataFrame, instances: pd.Series[float]) -> pd.Series[int]:
     sampled = samples[samples["state"].isin((State.WARMUP, *SAMPLED_STATES))].sort_values("sample_id", kind="stable")
     keys = [sampled["case_id"], instances.loc[sampled.index]]
     warming = sampled["state"] == State.WARMUP
@@ -211,7 +213,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
         events: The table `events`, for what ran at the same time.
     """
     trusted = usable(cases, samples)
-    used = by_place(devices)
+    used = by_device(devices)
     together = _of_events(trusted, metrics.concurrency_of_samples(events).join(_of_links(cases, events, used)))
     by_state = {key: _describe(Series.of(data)) for key, data in trusted.groupby(["case_id", "state"])}
     of_nothing = _describe(NONE)
@@ -234,7 +236,7 @@ def summaries(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame,
                     "overlap_note": notes.get(case["case_id"]),
                     **described,
                     **_with_link_note(together.get((case["case_id"], state), _NOTHING_RAN)),
-                    **_against_roofs(case, state, described["median_ns"], used.get(place(case), {})),
+                    **_against_roofs(case, state, described["median_ns"], used.get(device_key(case), {})),
                 }
             )
     return result
@@ -244,7 +246,7 @@ def _of_links(cases: pd.DataFrame, events: pd.DataFrame, used: Mapping[DeviceKey
     """The copies of each sample at the links of the device that made them."""
     own: dict[DeviceKey, list[str]] = {}
     for case in rows(cases[["host", "device", "case_id"]]):
-        own.setdefault(place(case), []).append(case["case_id"])
+        own.setdefault(device_key(case), []).append(case["case_id"])
     parts = [
         metrics.link_of_samples(
             events[events["case_id"].isin(own.get(one, ()))], metrics.link_roofs(device["link_roofs"])

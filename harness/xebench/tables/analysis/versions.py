@@ -28,7 +28,7 @@ from xebench.tables.analysis.intervals import (
 )
 from xebench.tables.analysis.moderation import ENOUGH_INSTANCES, WIDEST, simultaneous, simultaneous_confidence
 from xebench.tables.analysis.pairs import MeasuredPair, measured_pairs
-from xebench.tables.analysis.points import Row, by_place, place, rows
+from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.analysis.statistics import Floats
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
@@ -106,13 +106,13 @@ class _Sides:
         usable = summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]
         self._counts: Mapping[Any, int] = usable.size().to_dict()
         self._medians: Mapping[Any, float] = usable.median().to_dict()
-        self._devices = by_place(run.devices)
+        self._devices = by_device(run.devices)
 
     def row(self, before: Row | None, after: Row | None, state: str | None) -> Row:
         """A row without a conclusion; the columns of a missing side are empty."""
         case = after or before
         assert case is not None  # one side is there
-        device = self._devices.get(place(case), {})
+        device = self._devices.get(device_key(case), {})
         named = ", ".join(filter(None, (device.get("name"), device.get("driver_version")))) or None
         made: Row = {**{name: case[name] for name in _KEPT}, "variant": case["variant"].partition(":")[2]}
         made |= {"state": state, "before_device": named, "after_device": named}
