@@ -3,11 +3,15 @@
 They are in numba-dpex's wheel, which another environment has: name its folder. Nothing of them is kept here. In the
 examples only imports are changed.
 
+Tests run with this module as a plugin of pytest: they find xebench under numba-dpex's name, and stand-ins of what only
+tests import, numba-dpex's internals and its compiler of host programs. A test that needs one of these fails.
+
     python tools/numba_dpex_tests.py /path/to/pinned/.venv
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -16,7 +20,8 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Final
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
 from xml.etree import ElementTree
 
 ROOMS: Final = ("kernel_tests", "kernel_api")
@@ -49,7 +54,7 @@ def run_tests(source: Path, folder: Path) -> int:
         shutil.copytree(source / room, folder / room, ignore=shutil.ignore_patterns("__*"))
     here = Path(__file__).resolve().parent
     variables = {**os.environ, "NUMBA_DPEX_TESTS": str(folder), "PYTHONPATH": str(here)}
-    options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "numba_dpex_stand_ins", "--import-mode=importlib"]
+    options = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "numba_dpex_tests", "--import-mode=importlib"]
     command = [sys.executable, "-m", "pytest", *options, "--rootdir", str(folder), "--junitxml=report.xml", *ROOMS]
     status = subprocess.run(command, cwd=folder, env=variables, stdout=sys.stderr, check=False).returncode
     cases = list(ElementTree.parse(folder / "report.xml").iter("testcase"))
@@ -91,6 +96,53 @@ def run_examples(source: Path, folder: Path) -> int:
         print(f"| {example.name} | {changed} | {done.returncode} | {lines[-1][:150]} |", flush=True)
         failed |= done.returncode != 0
     return int(failed)
+
+
+def pytest_configure() -> None:
+    """Give numba-dpex's names to xebench and to stand-ins, before a test imports them."""
+    import xebench.dpex
+
+    xebench.dpex.as_numba_dpex()
+
+    import dpctl
+    import numba.core.config
+    import numba_dpex
+
+    from xebench.dpex.code_generation.context import NAME, target
+    from xebench.system.runtime.tensor import tensor
+
+    if not hasattr(dpctl, "tensor"):  # dpctl 0.22 gave it to dpnp
+        dpctl.tensor = sys.modules["dpctl.tensor"] = tensor
+    numba.core.config.CAPTURED_ERRORS = "new_style"  # of numba 0.59, whose only style that is today
+    numba_dpex.dpjit = dpjit
+    numba_dpex.config = SimpleNamespace(TESTING_SKIP_NO_DEBUGGING=True, INLINE_THRESHOLD=None, DUMP_KERNEL_LLVM=False)
+    numba_dpex.core.config = numba_dpex.config
+    stand_in("numba_dpex.core.descriptor", dpex_kernel_target=target)
+    stand_in("numba_dpex.core.runtime")
+    stand_in("numba_dpex.core.runtime.context", DpexRTContext=None)
+    stand_in("numba_dpex.core.targets")
+    stand_in("numba_dpex.core.targets.dpjit_target", DPEX_TARGET_NAME=NAME)
+    stand_in("numba_dpex.tests").__path__ = [os.environ["NUMBA_DPEX_TESTS"]]
+
+
+def stand_in(name: str, **names: Any) -> ModuleType:
+    """A module, in its parent."""
+    module = ModuleType(name)
+    module.__path__ = []
+    vars(module).update(names)
+    sys.modules[name] = module
+    parent, _, own = name.rpartition(".")
+    setattr(importlib.import_module(parent), own, module)
+    return module
+
+
+def dpjit(function: Any = None, **_: Any) -> Any:
+    """A program of the host, which fails when it is called."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NotImplementedError("dpjit")
+
+    return dpjit if function is None else refuse
 
 
 if __name__ == "__main__":
