@@ -536,6 +536,19 @@ def computes_a_list(session, p):
     return lambda: session.copy(p.y, np.array(answers, np.float32))
 
 
+@beside("answers_after_a_download")
+def downloads_in_vain(session, p):
+    kept, first = (2 * p.host.x).tolist(), np.zeros(1, np.float32)
+
+    def sample():
+        launch_steps(session, p, 0)
+        session.copy(first, p.x[:1])
+        session.wait()
+        session.copy(p.y, np.array(kept, np.float32))
+
+    return sample
+
+
 def answers_by_a_kernel(kind, keep, parts):
     @beside(f"answers_{kind}_by_a_kernel")
     def copies_answers(session, p):
@@ -697,6 +710,56 @@ def through_another(session, p):
     def sample():
         session.copy(other, p.x)
         session.launch(twice_of_table, kapi.Range(p.n), other, p.places, p.x)
+
+    return sample
+
+
+counted = Pattern("counted", guide="none", lesson="In any order.", claim="same", presets=SIZES)
+counted.problem(lambda rng, n: Problem(x=rng.integers(0, 9, n, dtype=np.int32), y=output(9, np.int64)))
+counted.reference(lambda p: {"y": np.bincount(p.x, minlength=9)})
+
+
+@counted.naive
+def by_numpy(session, p):
+    x = np.empty_like(p.host.x)
+
+    def sample():
+        session.copy(x, p.x)
+        session.wait()
+        session.copy(p.y, np.bincount(x, minlength=9).astype(np.int64))
+
+    return sample
+
+
+@counted.optimized
+def of_the_hosts_array(session, p):
+    session.copy(np.empty_like(p.host.x), p.x)  # as a preparation that warms up
+    return lambda: session.copy(p.y, np.bincount(p.host.x, minlength=9).astype(np.int64))
+
+
+@beside("alternates_with_one_data_set", same_data)
+def clears_one_of_two(session, p):
+    scratch, calls = [session.alloc(p.n, np.float32) for _ in range(2)], []
+
+    def sample():
+        calls.append(True)
+        if len(calls) % 2:
+            session.fill(scratch[0], 0)
+        work_into(session, p, scratch[len(calls) % 2])
+        session.copy(p.y, scratch[len(calls) % 2])
+
+    return sample
+
+
+@beside("begins_as_the_other")
+def takes_two_halves_later(session, p):
+    calls = []
+
+    def sample():
+        calls.append(True)
+        parts = [slice(p.n // 2), slice(p.n // 2, p.n)] if len(calls) > 1 else [slice(p.n)]
+        for part in parts:
+            session.launch(iterate, kapi.Range(p.x[part].size), p.x[part], p.y[part])
 
     return sample
 

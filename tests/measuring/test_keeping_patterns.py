@@ -112,6 +112,7 @@ def test_a_memo_on_the_device_is_spoilt_or_found_by_its_time() -> None:
         "answers_in_a_row_of_memory",
         "answers_in_double",
         "answers_in_a_list",
+        "answers_after_a_download",
         "answers_as_text_by_a_kernel",
         "answers_in_halves_by_a_kernel",
         "bytes_of_the_same_data_beside_a_launch",
@@ -151,12 +152,24 @@ def test_a_thread_that_works_between_the_calls_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize("pattern", ["lookups", "moved", "updated", "clears_in_every_second_call"])
+@pytest.mark.parametrize("pattern", ["lookups", "moved", "updated", "counted", "clears_in_every_second_call"])
 def test_honest_variants_may_read_data_beforehand_and_use_memory_again(pattern: str) -> None:
     done = measure(KEEPING, pattern, min_instances=2, max_blocks=24, budget_s=20.0)
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("ok", "")}
     assert {case["data_sets"] for case in done.cases.values()} == {2}
     assert {row["data_set"] for row in done.samples(state="hot")} == {0, 1}, "instances take them in turn"
+
+
+def test_a_variant_may_alternate_between_two_ways_on_one_data_set() -> None:
+    done = measure(KEEPING, "alternates_with_one_data_set", min_instances=2, max_blocks=24, budget_s=20.0)
+    assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("ok", "")}
+
+
+def test_a_variant_whose_first_call_alone_is_that_of_another_is_another_program() -> None:
+    done = measure(KEEPING, "begins_as_the_other")
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    one, other = (case["program"] for case in done.cases.values())
+    assert one is not None and other is None
 
 
 def test_a_family_whose_numbers_depend_on_the_seed_has_one_data_set() -> None:

@@ -257,7 +257,7 @@ def _write_array(array: Array, contents: Any, part: slice | None = None) -> None
 
 
 class Uploads:
-    """The bytes that the host copies to a device in a call, until it copies some back.
+    """The bytes that the host copies to a device in a call.
 
     Args:
         outputs: of all copies no more is kept than three times the largest of these, nor than 1 GiB.
@@ -265,13 +265,11 @@ class Uploads:
 
     def __init__(self, outputs: Iterable[Any]) -> None:
         self._left_bytes = min(_LARGER * max((array.nbytes for array in outputs), default=0), _MOST_UPLOADED_BYTES)
-        self._is_over = False
         self._contents: list[Array] = []
 
     def note(self, destination: Any, source: Any) -> None:
         """Take note of a copy that is submitted."""
-        self._is_over |= isinstance(destination, _ON_HOST)
-        if self._is_over or not isinstance(source, _ON_HOST):
+        if not isinstance(source, _ON_HOST) or isinstance(destination, _ON_HOST):
             return
         contents = source if isinstance(source, np.ndarray) else np.frombuffer(source, np.uint8)
         if contents.nbytes <= self._left_bytes:

@@ -15,7 +15,13 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.correctness import FIRST_CALLS_NS, WAKING_NS, does_no_more, does_what_samples_lack
+from xebench.measuring.correctness import (
+    FIRST_CALLS_NS,
+    WAKING_NS,
+    does_no_more,
+    does_what_samples_lack,
+    usual_commands,
+)
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -57,7 +63,7 @@ class _Prepared:
     read: bool = False
     sample: Callable[[], Any] = tuple
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
-    commands: set[tuple[str, str]] = field(default_factory=set)
+    commands: Sequence[tuple[str, str]] = ()
     computed: Contents = field(default_factory=dict)
 
 
@@ -156,7 +162,7 @@ class ProblemPlace:
             compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
         self._known(variant, contents, self._data_set)
         reads = self._may_keep(self._prepared[variant])
-        commands = () if self._problems.count > 1 else sorted(self._prepared[variant].commands)
+        commands = self._prepared[variant].commands
         results, program = self._results(contents), self._programs.of(noted)
         return Started(host_ns, compiled, kernels, devices, results, changed, reads, program, found, commands)
 
@@ -197,10 +203,26 @@ class ProblemPlace:
             made.computed = self.binding.results()
         elif uploads:
             made.computed = uploads.of(self.binding.results())
+        if made.computed and session.comm.size == 1:  # ranks must make the same calls
+            made.computed = self._same_on_other_data(made)
         made.memory.add(session.take_allocations())
         self._threads.note(variant)
         self._queues = session.queue_count
         return made
+
+    def _same_on_other_data(self, made: _Prepared) -> Contents:
+        """Return the results of a first call that a call on the other data set gives, too.
+
+        An honest call's follow from the data that it finds. Those of its first call alone say less: its data had only
+        the order of real numbers changed, and a sum, a histogram or a maximum is the same in any order.
+        """
+        self._put(self._problems[0 if self._shown else 1])
+        self.session.begin()
+        with suppress(Exception), self.session.watching():  # prepared for other sizes it may fail, having no results
+            made.sample()
+        self.session.wait()
+        again = self.binding.results()
+        return {name: result for name, result in made.computed.items() if has_bits(result, again[name])}
 
     def _put(self, problem: Problem) -> None:
         with direct_calls.unrecorded:
@@ -282,8 +304,9 @@ class ProblemPlace:
         # not of ranks: all of them must be called as often, and each holds other parts
         is_alone = self.session.comm.size == 1
         ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
+        usual = usual_commands(latest)
         if does_no_more(call, latest, metric_named(self._pattern.metric)):
-            return Checked(call.measured, results, changed, None, ready, known)
+            return Checked(call.measured, results, changed, None, ready, known, usual=usual)
         # all is written once more, so that caches are as before
         self._show(data_set)
         prepared.memory.rewrite()
@@ -293,7 +316,7 @@ class ProblemPlace:
         # shared memory, just written by the host, is not where it is among samples
         by = None if prepared.memory.migrates else metric_named(self._pattern.metric)
         other = does_what_samples_lack(call, again, latest, by, FIRST_CALLS_NS if anew else WAKING_NS)
-        return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other)
+        return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other, usual)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that nobody has to compare: they are as in the call before on these data.

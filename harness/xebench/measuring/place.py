@@ -151,8 +151,7 @@ class Started(Message, frozen=True):
         program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`);
             None where that is not known.
         switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
-        commands: kinds and names of what it submitted after its preparation, where there is one data set; the same
-            call is made over and over there.
+        commands: kind and name of each command that it submitted after its preparation.
     """
 
     host_ns: int
@@ -176,6 +175,7 @@ class Checked(Message, frozen=True):
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
         other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
+        usual: kinds and names of commands that half of the latest samples submitted.
         expected: of these results, where the call had arguments of its own; None: as before.
     """
 
@@ -186,6 +186,7 @@ class Checked(Message, frozen=True):
     ready: Sequence[str] = ()
     known: Sequence[str] = ()
     other: bool = False
+    usual: Sequence[tuple[str, str]] = ()
     expected: Contents | None = None
 
 

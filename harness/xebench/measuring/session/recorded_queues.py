@@ -189,7 +189,7 @@ class RecordedQueues(direct_calls.Recording):
         return self._recorder.has_commands
 
     @property
-    def commands(self) -> set[tuple[str, str]]:
+    def commands(self) -> list[tuple[str, str]]:
         """Kinds and names of what was submitted since :meth:`begin`."""
         return self._recorder.commands
 

@@ -141,9 +141,9 @@ class Recorder:
         return bool(self._pending)
 
     @property
-    def commands(self) -> set[tuple[str, str]]:
-        """Kinds and names of all events."""
-        return {(event.kind, event.name) for event in self._pending}
+    def commands(self) -> list[tuple[str, str]]:
+        """Kind and name of each event, in the order of submission."""
+        return [(event.kind, event.name) for event in self._pending]
 
     def wait(self) -> None:
         """Wait for every event."""
