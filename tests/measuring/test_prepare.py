@@ -117,3 +117,20 @@ def test_another_error_of_a_reference_stays_its_own() -> None:
 def test_a_problem_whose_least_work_is_nonsense_is_refused(name: str, amount: float) -> None:
     with pytest.raises(ValueError, match=rf"Problem\({name}=.*: give a number from 0"):
         Problem(**{name: amount})
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"host": np.arange(3)}, r"Problem\(host=...\): the name is taken"),
+        ({"x": np.arange(3).astype(">i4")}, "Problem.x=....: a device array has numbers .* and no >i4"),
+        ({"x": np.array([None])}, "and no object"),
+        ({"x": inout(np.ma.masked_array([1.0], mask=[True]))}, "Problem.x=....: the array is masked"),
+        ({"operation_kind": "fp4"}, "operation_kind='fp4'.: write one of fp32, fp64, int32"),
+    ],
+)
+def test_a_field_that_no_device_can_have_is_named(fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Problem(**fields)
+    with pytest.raises(ValueError, match="give numbers of elements from 0"):
+        output(-1, int)

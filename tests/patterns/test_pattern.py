@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,12 @@ def test_the_second_of_several_sizes_go_together() -> None:
         ({"rtol": True}, "rtol: True"),
         ({"atol": 10**400}, "give a number from 0, below infinity"),
         ({"catalogue": (3,)}, "catalogue: give texts"),
-        ({"requires": (3,)}, "requires: give texts"),
+        ({"requires": (3,)}, "requires: 3 is no text"),
+        ({"requires": ("fp128",)}, "requires: unknown requirement 'fp128'; known are fp64"),
+        ({"requires": ("sub_group_size=wide",)}, "requires: requirement sub_group_size=wide is no whole number"),
+        ({"presets": {"smoke": {"n": (4, 4)}, "default": {"n": 1}}}, "smoke: the sizes {'n': 4} are given twice"),
+        ({"presets": {"smoke": {"n": (4, 8, 4), "m": 1}, "default": {}}}, "the sizes {'n': 4, 'm': 1} are given twice"),
+        ({"axes": {"kind": (1, "1")}}, "axes: kind: 1 is given twice"),
         ({"atol": -1e-9}, "atol: -1e-09"),
         ({"rtol": float("nan")}, "rtol: nan"),
         ({"atol": 1j}, "atol: 1j"),
@@ -215,6 +221,13 @@ def test_a_variant_is_not_compared_with_itself() -> None:
     pattern.naive(against="clever")(clever)
     with pytest.raises(PatternError, match="against: clever cannot be compared with itself"):
         pattern.complete()
+
+
+def test_a_variant_is_a_function_with_a_name() -> None:
+    with pytest.raises(PatternError, match="has no name: give a function that def made"):
+        declare().naive(partial(print))
+    with pytest.raises(PatternError, match="requires: unknown requirement 'fp65'"):
+        declare().naive(requires=("fp65",))(print)
 
 
 def test_a_variants_name_is_an_identifier() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.plan import build_plan, parse_override
+from xebench.patterns.plan import build_plan, parse_override, without_repeats
 from xebench.patterns.problem import Room, fit
 from xebench.tables.analysis.claim import Claim
 
@@ -187,6 +187,14 @@ def test_a_fitted_size_is_known_on_the_device_with_its_reason() -> None:
     assert (own.parameters["n"], own.at_preset, own.reasons) == (1000, False, {})
     with pytest.raises(PatternError, match="--set n=large: give a whole number, such as 8"):
         build_plan([info(presets=presets, axes={})], "default", {"n": ("large",)})
+
+
+def test_sizes_that_are_equal_on_a_device_are_measured_once() -> None:
+    presets = {"smoke": {"n": fit(4, per_lane=1)}, "default": {"n": 4}}
+    plan = build_plan([info(presets=presets, axes={}, further_sizes={"smoke": ({"n": 128},)})], "smoke")
+    for lanes, sizes in ((100, [128]), (200, [256, 128])):
+        families = without_repeats(family.on("gpu", (32,), Room(lanes=lanes)) for family in plan)
+        assert [family.parameters["n"] for family in families] == sizes
 
 
 def test_a_family_knows_what_its_claims_compare_beside_the_baseline() -> None:

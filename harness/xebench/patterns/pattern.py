@@ -10,18 +10,20 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import EllipsisType
-from typing import Any, Final, Protocol, TypeVar, overload
+from typing import Any, Final, NoReturn, Protocol, TypeVar, overload
 
 from xebench.errors import PatternError, escape_controls, suggestion
 from xebench.patterns import conditions
 from xebench.patterns.conditions import contradiction
 from xebench.patterns.problem import by_class, is_fit
+from xebench.system.runtime import fault_of_requirement
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
 
@@ -210,7 +212,9 @@ class Pattern:
         if function is None:
             asked = partial(self._register, role, claim=claim, requires=requires, environment=environment)
             return partial(asked, ranks=ranks, against=against)
-        name = function.__name__
+        name = getattr(function, "__name__", None)
+        if not isinstance(name, str):
+            self._fail("variants", f"{function!r} has no name: give a function that def made")
         if not name.isidentifier():
             self._fail("variants", f"{name!r}: use letters, digits and underscores for names")
         if name in self.variants:
@@ -220,6 +224,7 @@ class Pattern:
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
         claims, variables = self._claims(claim), dict(environment or {})
         self._check_environment(variables)
+        self._check_requirements(requires)
         own_ranks = self.ranks if ranks is None else ranks
         self._check_ranks(own_ranks)
         self.variants[name] = Variant(
@@ -253,9 +258,9 @@ class Pattern:
             self._fail("rtol", f"{self.rtol!r}: give a number from 0, below 1: from there on 0 passes for everything")
         if not _is_tolerance(self.atol):
             self._fail("atol", f"{self.atol!r}: give a number from 0, below infinity")
-        for name in ("catalogue", "requires"):
-            if not all(isinstance(word, str) for word in getattr(self, name)):
-                self._fail(name, "give texts")
+        if not all(isinstance(word, str) for word in self.catalogue):
+            self._fail("catalogue", "give texts")
+        self._check_requirements(self.requires)
         for name in (*self.presets, *self.axes, *(name for sizes in self.presets.values() for name in sizes)):
             if not isinstance(name, str) or not name.isidentifier():
                 self._fail("presets and axes", f"{name!r}: use letters, digits and underscores for names")
@@ -275,11 +280,15 @@ class Pattern:
             further = self.further_sizes.get(preset, ())
             if not all(_is_plain(size, least=0) for sizes in further for size in sizes.values()):
                 self._fail("presets", f"{preset}: give numbers from 0 for the sizes after the first")
+            if twice := _repeated([{**self.presets[preset], **sizes} for sizes in ({}, *further)]):
+                self._fail("presets", f"{preset}: the sizes {twice} are given twice")
 
     def _check_axes(self) -> None:
         for axis, values in self.axes.items():
             if not values or not all(map(_is_plain, values)):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
+            if twice := _repeated(values):
+                self._fail("axes", f"{axis}: {twice} is given twice")
             if DEVICE in values and axis not in DEVICE_AXES:
                 self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
             if any(axis in sizes for sizes in self.presets.values()):
@@ -296,6 +305,11 @@ class Pattern:
 
         if sum(len(name) + len(value) for name, value in variables.items()) > LONGEST_ENVIRONMENT:
             self._fail("environment", f"give {LONGEST_ENVIRONMENT} characters at most: no process starts with more")
+
+    def _check_requirements(self, requires: Sequence[str]) -> None:
+        for word in requires:
+            if fault := fault_of_requirement(word) if isinstance(word, str) else f"{word!r} is no text":
+                self._fail("requires", fault)
 
     def _check_ranks(self, ranks: int) -> None:
         if type(ranks) is not int or ranks < 0:
@@ -365,7 +379,7 @@ class Pattern:
                 "against", f"{variant.name}: there is no variant {against!r}: {suggestion(against, self.variants)}"
             )
 
-    def _fail(self, field: str, why: str) -> None:
+    def _fail(self, field: str, why: str) -> NoReturn:
         raise PatternError(f"pattern {self.name!r} ({self.source.name}): {field}: {why}")
 
     @property
@@ -393,6 +407,11 @@ def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     given = {name: _several(size)[1:] for name, size in sizes.items()}
     count = max(map(len, given.values()), default=0)
     return tuple({name: more[i] for name, more in given.items() if i < len(more)} for i in range(count))
+
+
+def _repeated(values: Iterable[Any]) -> str:
+    """The first of some values that is there twice, as text: families are named by that, in which 1 and "1" are one."""
+    return next((text for text, count in Counter(map(str, values)).items() if count > 1), "")
 
 
 def _is_size(value: Any) -> bool:

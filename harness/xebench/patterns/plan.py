@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -158,7 +158,12 @@ def build_plan(
     if not families:
         presets = {name for info in patterns for name in info.presets}
         raise PatternError(f"no selected pattern has the preset {preset!r}: {suggestion(preset, presets)}")
-    return families
+    return without_repeats(families)
+
+
+def without_repeats(families: Iterable[Family]) -> list[Family]:
+    """The families, each once: two of a preset's sizes may be the same on a device."""
+    return list({family.family_id(""): family for family in families}.values())
 
 
 def _further_families(

@@ -127,7 +127,10 @@ def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill
         fill: for an array that is written in part only: what the other elements hold, in the reference too. Take a
             value that no variant writes. None: every element is written.
     """
-    return Output((shape,) if isinstance(shape, int) else tuple(shape), dtype, host, fill)
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f"output({shape}): give numbers of elements from 0")
+    return Output(extents, dtype, host, fill)
 
 
 def inout(initial: Any) -> InOut:
@@ -153,6 +156,23 @@ def _output_bytes(field: Output) -> int:
     return math.prod(map(int, field.shape)) * np.dtype(field.dtype).itemsize
 
 
+#: Arithmetic that has a roof.
+OPERATION_KINDS: Final = ("fp32", "fp64", "int32")
+#: Names under which a variant, or what prepares it, finds something else.
+_RESERVED: Final = frozenset({"host", "host_was_read", "with_numbers", "fields", "working_set_bytes"})
+
+
+def _fault_of_field(name: str, field: Any) -> str | None:
+    dtype = getattr(field, "dtype", None)
+    if name in _RESERVED:
+        return "the name is taken: give the field another"
+    if dtype is None or not hasattr(field, "shape") or isinstance(field, Output):
+        return None
+    if dtype.kind not in "biufc" or not dtype.isnative:
+        return f"a device array has numbers or truth values in this machine's byte order, and no {dtype}"
+    return "the array is masked: give a plain one" if hasattr(field, "mask") else None
+
+
 class Problem:
     """The data on which all variants of a pattern work.
 
@@ -173,7 +193,8 @@ class Problem:
         fields: see above.
 
     Raises:
-        ValueError: a number of these is negative, infinite or NaN.
+        ValueError: a number of these is negative, infinite or NaN, there is no such kind of operations, or a field has
+            a name or elements that cannot be on a device.
     """
 
     def __init__(
@@ -191,6 +212,11 @@ class Problem:
         for name, amount in {**amounts, "host_bytes": host_bytes, "peer_bytes": peer_bytes}.items():
             if isinstance(amount, numbers.Real) and not 0 <= float(amount) < math.inf:
                 raise ValueError(f"Problem({name}={amount!r}): give a number from 0 that is finite")
+        if operation_kind not in OPERATION_KINDS:
+            raise ValueError(f"Problem(operation_kind={operation_kind!r}): write one of {', '.join(OPERATION_KINDS)}")
+        for name, field in fields.items():
+            if fault := _fault_of_field(name, field.initial if isinstance(field, InOut) else field):
+                raise ValueError(f"Problem({name}=...): {fault}")
         self.bytes_moved = bytes_moved
         self.operations = operations
         self.operation_kind = operation_kind

@@ -15,7 +15,7 @@ from xebench.measuring.device_worker import DeviceWorker, measuring_worker
 from xebench.measuring.messages import WorkerMessage
 from xebench.measuring.roofline.measure import with_kept_roofs
 from xebench.measuring.sampling import Clock, Sampling
-from xebench.patterns.plan import Family
+from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.runner import resume
 from xebench.runner.family_progress import FamilyProgress
@@ -188,7 +188,8 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 return earlier
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
-            plan = [family.on(device.device_class, device.sub_group_sizes, _room(device)) for family in plan]
+            here = device.device_class, device.sub_group_sizes, _room(device)
+            plan = without_repeats(family.on(*here) for family in plan)
             lock = device_lock(
                 device.to_row(),
                 options.output,

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import msgspec
 
-from xebench.patterns.plan import Family
+from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.runner import resume
 from xebench.runner.cluster.order import Order, Software, user_files
@@ -56,7 +56,7 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                 with scheduler.running(order):
                     workers = Workers(scheduler, order, progress)
                     problem = _problem(workers, earlier)
-                    plan = [family.on(*problem) for family in plan]
+                    plan = without_repeats(family.on(*problem) for family in plan)
                     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
                     facts[resume.OVER_SCHEDULER] = _kept(problem)
                     with resume.open_folder(options, earlier, facts) as writer:

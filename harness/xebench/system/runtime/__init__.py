@@ -4,7 +4,14 @@ Importing this package loads neither dpctl nor numpy; a function that needs them
 environment variables and shared libraries.
 """
 
-from xebench.system.runtime.devices import DeviceInfo, Selection, list_devices, missing, select_device
+from xebench.system.runtime.devices import (
+    DeviceInfo,
+    Selection,
+    fault_of_requirement,
+    list_devices,
+    missing,
+    select_device,
+)
 from xebench.system.runtime.loading import load
 from xebench.system.runtime.machine import describe_machine
 from xebench.system.runtime.variables import relevant_environment, set_variables
@@ -14,6 +21,7 @@ __all__ = [
     "Selection",
     "describe_machine",
     "devices",
+    "fault_of_requirement",
     "level_zero_library",
     "libraries",
     "list_devices",

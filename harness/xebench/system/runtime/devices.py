@@ -337,6 +337,8 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
         ValueError: a name that is not known, or a number that is none.
     """
     for name in names:
+        if fault := fault_of_requirement(name):
+            raise ValueError(fault)
         key, equals, value = (part.strip() for part in name.partition("="))
         reason = _lacks_number(device, key, value) if equals else _lacks_name(device, key)
         if reason:
@@ -371,6 +373,16 @@ def known_requirements() -> tuple[str, ...]:
     return (*_ASPECTS, *EXTENSIONS, *kinds, *(f"{name}=" for name in _NUMBERS))
 
 
+def fault_of_requirement(requirement: str) -> str | None:
+    """Describe what is wrong with a word of ``requires``; None if :func:`missing` understands it."""
+    name, equals, number = (part.strip() for part in requirement.partition("="))
+    if f"{name}{equals}" not in known_requirements():
+        return f"unknown requirement {name!r}; known are {', '.join(known_requirements())}"
+    if equals and not number.isdecimal():
+        return f"requirement {name}={number} is no whole number"
+    return None
+
+
 def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     if name in _ASPECTS:
         aspect, what = _ASPECTS[name]
@@ -387,21 +399,15 @@ def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     elif name in ("gpu", "cpu"):
         here = device.device_class
         fits, reason = here == name, f"needs a {name.upper()}, the device is a {here.upper()}"
-    elif name in ("level_zero", "opencl"):
+    else:  # level_zero or opencl
         fits, reason = device.backend == name, f"needs the {name} backend, the device is on {device.backend}"
-    else:
-        raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
     return None if fits else reason
 
 
 def _lacks_number(device: DeviceInfo, name: str, value: int | str) -> str | None:
     if name not in _NUMBERS:
         raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
-    try:
-        wanted = int(value)
-    except ValueError:
-        raise ValueError(f"requirement {name}={value} is no whole number") from None
-    return _NUMBERS[name](device, wanted)
+    return _NUMBERS[name](device, int(value))
 
 
 def _lacks_work_group(device: DeviceInfo, wanted: int) -> str | None:
