@@ -305,7 +305,7 @@ def test_a_roof_is_a_row(copy: Path) -> None:
 WORD = """
 from xebench import Claim
 from xebench.isa.table import ISA
-from xebench.report.patterns_text import describe_claim
+from xebench.report.claims_text import describe_claim
 from xebench.vocabulary import CodeClaim
 
 claim = Claim("barriers", against="two_barriers")

@@ -170,7 +170,7 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.patterns.declaration",
         "xebench.patterns.registry",
         "xebench.report",
-        "xebench.report.patterns_text",
+        "xebench.report.claims_text",
         "xebench.system",
         "xebench.system.disk_cache",
         "xebench.tables",

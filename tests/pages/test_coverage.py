@@ -10,7 +10,7 @@ import msgspec
 
 from tools.pages.declared import CANNOT_BE_SAID, NOT_YET, RECORDED, coverage, kind_of, patterns_by_entry
 from xebench.cli.main import commands
-from xebench.patterns.guide_catalogue import entries
+from xebench.patterns.declaration import entries
 from xebench.patterns.registry import discover
 from xebench.system.runtime.machine import Machine
 from xebench.tables import schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.report import patterns_text
+from xebench.report import claims_text
 from xebench.tables.analysis.claim import Claim, Figure
 
 CLAIMS = (
@@ -19,7 +19,7 @@ CLAIMS = (
 
 
 def test_claims_are_told_with_who_makes_them() -> None:
-    assert [f"{patterns_text.describe_claim(claim)} [{patterns_text.claim_source(claim)}]" for claim in CLAIMS] == [
+    assert [f"{claims_text.describe_claim(claim)} [{claims_text.claim_source(claim)}]" for claim in CLAIMS] == [
         "faster than one by at least 1.5 times where work=1, for GPUs [G 4530: 2.9 on Max 1550]",
         "same as two within 10% where n=4|8 [G 4533 (implied)]",
         "must end as error with 'too large' [ours]",
@@ -30,12 +30,12 @@ def test_claims_are_told_with_who_makes_them() -> None:
 def test_the_list_has_the_claims_of_each_pattern_once() -> None:
     variants = (VariantInfo("one", "naive", (), ""), VariantInfo("three", "optimized", CLAIMS, ""))
     info = PatternInfo("p", "slm", "", "Lesson.", (), "device", {}, {}, variants, "p.py")
-    (told,) = json.loads(patterns_text.as_json([info]))
+    (told,) = json.loads(claims_text.as_json([info]))
     assert [claim["variant"] for claim in told["claims"]] == ["three"] * len(CLAIMS)
     first = told["claims"][0]
     wanted = {"word": "faster", "against": "one", "where": {"work": 1}, "on": ["gpu"], "strength": "figure"}
     assert first | wanted == first
     assert first["source"] == "G 4530" and first["figure"]["speedup"] == 2.9
     assert all("claims" not in variant for variant in told["variants"])
-    text = " ".join(patterns_text.as_text([info], 80).split())
+    text = " ".join(claims_text.as_text([info], 80).split())
     assert "claim: three faster than one by at least 1.5 times where work=1, for GPUs [G 4530" in text

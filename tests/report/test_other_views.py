@@ -7,7 +7,7 @@ from typing import Any
 
 from xebench.measuring.doctor import Report
 from xebench.patterns.registry import discover
-from xebench.report import machine_views, patterns_text
+from xebench.report import claims_text, machine_views
 from xebench.system.runtime.packages import Finding
 
 
@@ -28,9 +28,9 @@ def test_findings_show_their_next_step() -> None:
 
 def test_the_list_of_patterns_wraps_and_counts() -> None:
     infos = discover()
-    text = patterns_text.as_text(infos, 80)
+    text = claims_text.as_text(infos, 80)
     assert max(map(len, text.splitlines())) <= 80
     assert f"{len(infos)} patterns" in text
-    assert {item["name"] for item in json.loads(patterns_text.as_json(infos))} == {info.name for info in infos}
-    first = json.loads(patterns_text.as_json(infos))[0]
+    assert {item["name"] for item in json.loads(claims_text.as_json(infos))} == {info.name for info in infos}
+    first = json.loads(claims_text.as_json(infos))[0]
     assert {"name", "guide", "catalogue", "variants", "axes", "presets", "metric", "claims"} <= set(first)

@@ -15,16 +15,16 @@ from click.testing import CliRunner
 from xebench.cli.main import commands
 from xebench.report import (
     View,
+    claims_text,
     gpu_views,
     isa_text,
     machine_views,
-    patterns_text,
     table_forms,
 )
 
 VIEWS: dict[str, ModuleType | View] = {
     "isa": isa_text,
-    "patterns": patterns_text,
+    "patterns": claims_text,
     **{name: view for name, view in (vars(gpu_views) | vars(machine_views)).items() if isinstance(view, View)},
 }
 ROWS = [

@@ -15,7 +15,7 @@ from rows_kit import case, device, event, sample, write_pair
 
 from xebench.errors import BrokenEnvironment, RunFolderError
 from xebench.report import formats
-from xebench.tables import Run, RunWriter, load_run, schema
+from xebench.tables import Run, RunWriter, files, load_run, schema
 from xebench.tables.columns import Column
 
 MANIFEST = {"command": ["xebench", "run"], "created": "2024-05-01T00:00:00+00:00"}
@@ -303,10 +303,27 @@ def test_the_report_reads_neither_events_nor_times(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     whole = pd.read_parquet(tmp_path / "run" / "samples.parquet")
     whole[["sample_flags", "valid", "checked"]].to_parquet(tmp_path / "run" / "samples.parquet")
+    without_checksums(tmp_path / "run")
     for table in ("events", "machine", "checks"):
         (tmp_path / "run" / f"{table}.parquet").write_bytes(b"damaged")
     for form in ("text", "markdown", "csv"):
         assert "b" in formats.render(load_run(tmp_path / "run"), form)
+
+
+def without_checksums(folder: Path) -> None:
+    """As of a run that was finished before there were any."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    files.write_manifest(folder, {name: value for name, value in manifest.items() if name != "sha256"})
+
+
+@pytest.mark.parametrize("form", ["html", "pytest-benchmark", "asv"])
+def test_samples_that_were_changed_are_refused_where_some_columns_are_read(tmp_path: Path, form: str) -> None:
+    finished(tmp_path / "run")
+    path = tmp_path / "run" / "samples.parquet"
+    whole = pd.read_parquet(path)
+    whole.assign(host_ns=whole["host_ns"] / 2).to_parquet(path)
+    with pytest.raises(RunFolderError, match=r"samples\.parquet is damaged"):
+        formats.render(load_run(tmp_path / "run"), form)
 
 
 def test_some_columns_of_a_table_are_those_of_the_whole(tmp_path: Path) -> None:
@@ -332,6 +349,7 @@ def test_a_column_that_was_added_later_is_null_where_it_is_asked_for_alone(tmp_p
     finished(tmp_path / "run")
     path = tmp_path / "run" / "events.parquet"
     pd.read_parquet(path).drop(columns="over_host_ns").to_parquet(path)
+    without_checksums(tmp_path / "run")
     part = load_run(tmp_path / "run").part("events", ["case_id", "over_host_ns"])
     assert len(part) == 20 and part["over_host_ns"].isna().all()
 

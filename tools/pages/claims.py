@@ -25,7 +25,7 @@ from tools.pages import generated_code
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
-from xebench.report import patterns_text, units
+from xebench.report import claims_text, units
 from xebench.report.page import code
 from xebench.report.remarks import came_out_right
 from xebench.report.table_forms import fill, table
@@ -312,8 +312,8 @@ def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) ->
 def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
     """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
     claim, figure = said.claim, said.claim.figure
-    printed = patterns_text.format_figure(figure) if figure else ""
-    what = f"`{said.variant}` {patterns_text.describe_claim(claim)}"
+    printed = claims_text.format_figure(figure) if figure else ""
+    what = f"`{said.variant}` {claims_text.describe_claim(claim)}"
     return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
 
 

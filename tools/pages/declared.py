@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from xebench.isa.projection import MEMORY, GuideFigure, guide_figures
-from xebench.patterns.declaration import PatternInfo
-from xebench.patterns.guide_catalogue import CatalogueEntry, covered_entries, entries
+from xebench.patterns.declaration import CatalogueEntry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.table_forms import fill, table

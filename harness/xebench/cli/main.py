@@ -80,10 +80,10 @@ def commands() -> None:
 def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
     """List the patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
     from xebench.patterns.registry import discover, select, select_by_guide
-    from xebench.report import patterns_text
+    from xebench.report import claims_text
 
     infos = select(discover(paths), names)
-    show_view(patterns_text, form, infos if guide is None else select_by_guide(infos, guide))
+    show_view(claims_text, form, infos if guide is None else select_by_guide(infos, guide))
 
 
 SHELLS = ("bash", "zsh", "fish")

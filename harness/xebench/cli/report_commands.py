@@ -63,7 +63,7 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     Without VARIANT it is the first optimized one. Markdown and CSV have the answers alone.
     """
     from xebench.patterns.registry import discover, select
-    from xebench.report import pattern_text
+    from xebench.report import lesson_text
     from xebench.tables import load_run
     from xebench.tables.run import newest_of_each_device, telling_damage
     from xebench.vocabulary import Role, find_baseline
@@ -81,7 +81,7 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
         raise PatternError(f"{info.name} has no variant {variant!r} beside its baseline: {advice}")
     with telling_damage(next(iter(runs), Path("runs"))):
         measured = [load_run(folder) for folder in runs] if runs else newest_of_each_device(info.name)
-        show_view(pattern_text, form, info, baseline, chosen[0], measured)
+        show_view(lesson_text, form, info, baseline, chosen[0], measured)
 
 
 @click.command()

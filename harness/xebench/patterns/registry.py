@@ -262,7 +262,7 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
     """
     if not globs:
         return list(infos)
-    from xebench.patterns.guide_catalogue import covered_entries  # a list of all patterns needs no catalogue
+    from xebench.patterns.declaration import covered_entries  # a list of all patterns needs no catalogue
 
     ids = {info.name: (*info.catalogue, *(entry.id for entry in covered_entries(info.catalogue))) for info in infos}
     own = [info.name for info in infos if not is_builtin(info.source)]
@@ -291,7 +291,7 @@ def select_by_guide(infos: Sequence[PatternInfo], text: str) -> list[PatternInfo
     Raises:
         PatternError: no pattern is about such a place; names the nearest one that has patterns.
     """
-    from xebench.patterns.guide_catalogue import sections
+    from xebench.patterns.declaration import sections
 
     places = {info.name: sections(info) for info in infos}
     chosen = [info for info in infos if any(text.lower() in place.lower() for place in places[info.name])]

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 __all__ = [
     "View",
+    "claims_text",
     "comparison",
     "console",
     "formats",
     "gpu_views",
     "isa_text",
+    "lesson_text",
     "machine_views",
-    "pattern_text",
-    "patterns_text",
     "remarks",
     "result_rows",
     "table_forms",

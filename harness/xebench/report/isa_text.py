@@ -16,7 +16,7 @@ from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.compilation import Target
 from xebench.isa.kernel_code import KernelOnGpu, KernelPair, ListingLine, compare, side_by_side
 from xebench.isa.table import CodeAnswer, row
-from xebench.report import patterns_text
+from xebench.report import claims_text
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.table_forms import fill
 
@@ -137,7 +137,7 @@ def claims(answers: Sequence[CodeAnswer]) -> list[str]:
         points.setdefault((answer.pattern, answer.variant), set()).add(answer.axes)
     return [
         f"{answer.answer}: {answer.pattern}/{answer.variant}, {target_name(answer.target)}: "
-        f"{patterns_text.describe_claim(answer.claim)} [{patterns_text.claim_source(answer.claim)}]: {answer.reason}"
+        f"{claims_text.describe_claim(answer.claim)} [{claims_text.claim_source(answer.claim)}]: {answer.reason}"
         + (f" at {answer.axes}" if len(points[answer.pattern, answer.variant]) > 1 else "")
         for answer in answers
     ]

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
+from xebench.report.claims_text import claim_source, describe_claim
 from xebench.report.page import code as shipped_code
 from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.code import SideBySide, side_by_side
@@ -21,7 +22,6 @@ from xebench.report.page.families import DECIDED, Pair, ReportFamily, RunSamples
 from xebench.report.page.figures import CaseUnderRoofs, Chart, Timeline, charts, curves
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.page.svg import Scale
-from xebench.report.patterns_text import claim_source, describe_claim
 from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains

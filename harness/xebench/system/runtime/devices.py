@@ -336,15 +336,13 @@ def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> st
     Raises:
         ValueError: a name that is not known, or a number that is none.
     """
-    for name in names:
-        if fault := fault_of_requirement(name):
+    for requirement in (*names, *(f"{name}={number}" for name, number in numbers.items())):
+        if fault := fault_of_requirement(requirement):
             raise ValueError(fault)
-        key, equals, value = (part.strip() for part in name.partition("="))
-        reason = _lacks_number(device, key, value) if equals else _lacks_name(device, key)
-        if reason:
+        name, equals, number = (part.strip() for part in requirement.partition("="))
+        if reason := _NUMBERS[name](device, int(number)) if equals else _lacks_name(device, name):
             return reason
-    reasons = (_lacks_number(device, key, value) for key, value in numbers.items())
-    return next((reason for reason in reasons if reason), None)
+    return None
 
 
 def usual_sub_group_size(offered: Sequence[int]) -> int:
@@ -402,12 +400,6 @@ def _lacks_name(device: DeviceInfo, name: str) -> str | None:
     else:  # level_zero or opencl
         fits, reason = device.backend == name, f"needs the {name} backend, the device is on {device.backend}"
     return None if fits else reason
-
-
-def _lacks_number(device: DeviceInfo, name: str, value: int | str) -> str | None:
-    if name not in _NUMBERS:
-        raise ValueError(f"unknown requirement {name!r}; known are {', '.join(known_requirements())}")
-    return _NUMBERS[name](device, int(value))
 
 
 def _lacks_work_group(device: DeviceInfo, wanted: int) -> str | None:

@@ -13,7 +13,7 @@ from typing import Final
 from xebench.isa.kernel_code import aligned
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.variant_source import Definition, code_of
-from xebench.report import patterns_text
+from xebench.report import claims_text
 from xebench.report.console import terminal_width
 from xebench.report.formats.human_readable import excerpt
 from xebench.report.remarks import sentence
@@ -107,7 +107,7 @@ def _variants(info: PatternInfo, width: int) -> Iterator[str]:
     yield "variants:"
     for variant in info.variants:
         claims = [
-            f"{patterns_text.describe_claim(claim)} [{patterns_text.claim_source(claim)}]" for claim in variant.claims
+            f"{claims_text.describe_claim(claim)} [{claims_text.claim_source(claim)}]" for claim in variant.claims
         ]
         text = ": ".join(
             filter(None, (f"{variant.name} ({variant.role})", variant.summary.rstrip("."), "; ".join(claims)))

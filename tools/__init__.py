@@ -1,1 +1,0 @@
-"""Programs about xebench: experiments on it, and the pages that are made from code and data."""
