@@ -36,7 +36,7 @@ def test_a_lane_must_be_an_integer():
 def test_a_shift_must_be_an_integer():
     @kernel
     def wrong(item: kapi.NdItem, x):
-        x[0] = sub_group.shuffle_up(x[0], 1.0)  # wrong
+        x[0] = sub_group.shuffle_up(x[0], 1.0)  # type: ignore[arg-type]  # wrong
 
     assert kit.refused(wrong, X) == "sub_group.shuffle_up: delta is float64, but must be an integer"
 
@@ -52,7 +52,7 @@ def test_a_predicate_is_no_float():
 def test_arguments_are_counted():
     @kernel
     def wrong(item: kapi.NdItem, x):
-        x[0] = sub_group.broadcast(x[0])  # wrong
+        x[0] = sub_group.broadcast(x[0])  # type: ignore[call-arg]  # wrong
 
     assert kit.refused(wrong, X).startswith("sub_group.broadcast: missing a required argument: 'lane'")
 
