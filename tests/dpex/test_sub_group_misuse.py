@@ -6,6 +6,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, sub_group
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -80,7 +81,7 @@ def test_a_block_is_contiguous():
     def wrong(item: kapi.NdItem, x):
         x[0] = sub_group.block_read(x, 0)  # wrong
 
-    assert kit.refused(wrong, kit.dpt.asarray(X)[::2]) == (
+    assert kit.refused(wrong, dpt.asarray(X)[::2]) == (
         "sub_group.block_read: array has layout A, but its elements must be contiguous (layout C)"
     )
 
