@@ -95,9 +95,9 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
         pair = Comparison({}, case, claim)
         return [pair.judge(one, device, Circumstances()).answer for one in (little, much, unsure)]
 
-    def slowed(*ends: float) -> str:
+    def slowed(low: float, high: float) -> str:
         pair = Comparison({}, case, Claim("slower", figure=Figure(1 / 3, device="Max 1550", line="G 1")))
-        return pair.judge(interval(*ends), {"name": "Max 1550"}, Circumstances()).answer
+        return pair.judge(interval(low, high), {"name": "Max 1550"}, Circumstances()).answer
 
     assert (slowed(0.8, 0.9), slowed(0.4, 0.5)) == ("no effect", "holds"), "0.8 of the figure, either way"
     assert answers(guides, here=False) == ["holds", "holds", "holds"], "another device promises nothing"

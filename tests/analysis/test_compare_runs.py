@@ -96,7 +96,7 @@ def test_another_pattern_file_is_told_where_both_runs_know_theirs() -> None:
         ({}, {"metric": "wall"}, "its metric was device before and is wall after"),
     ],
 )
-def test_cases_that_cannot_be_compared_say_why(before: dict[str, str], after: dict[str, str], reason: str) -> None:
+def test_cases_that_cannot_be_compared_say_why(before: dict[str, Any], after: dict[str, Any], reason: str) -> None:
     row = compare_runs(run(1000, 1, **before), run(1000, 2, **after)).iloc[0]
     assert (row["outcome"], row["reason"]) == ("none", reason)
 

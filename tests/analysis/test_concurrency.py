@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -69,6 +70,7 @@ def test_every_nanosecond_is_counted(samples: list[list[Interval]], offset: int,
 @given(INTERVALS.filter(lambda intervals: any(end > start for start, end in intervals)))
 def test_the_times_of_a_sample_agree_with_the_metrics(intervals: list[Interval]) -> None:
     times = [EventTimes(start, start, end) for start, end in intervals]
+    found: Any
     (found,) = metrics.concurrency_of_samples(events(intervals)).itertuples()
     forwards = [time for time in times if time.end_ns > time.start_ns]
     assert found.busy_ns == union_ns(times) <= span_ns(forwards)
@@ -84,6 +86,7 @@ RAN = some.lists(some.tuples(some.integers(0, 40), some.integers(1, 40)), min_si
 
 def found(intervals: list[Interval]) -> tuple[int, int, int]:
     """Of one sample: time in which any ran, in which two or more did, and the sum of all durations."""
+    row: Any
     (row,) = metrics.concurrency_of_samples(events(intervals)).itertuples()
     return row.busy_ns, row.overlap_ns, row.work_ns
 
@@ -121,6 +124,7 @@ def test_one_command_after_the_other_on_each_queue_is_at_most_one_a_queue(
         queue = queues[number % count]
         begin = max(start, queue[-1][1] if queue else 0)
         queue.append((begin, begin + end - start))
+    row: Any
     (row,) = metrics.concurrency_of_samples(events([each for queue in queues for each in queue])).itertuples()
     assert row.concurrency <= count
     if count == 1:
@@ -143,10 +147,10 @@ def test_a_case_on_two_devices_has_no_overlap_and_says_why() -> None:
         for event, clock in zip(made.events[-2:], clocks, strict=True):
             event["clock"] = clock
     found = made.run().summaries.set_index("variant")
-    assert pd.isna(found.loc["two_devices", "overlap"])
+    assert pd.isna(found["overlap"]["two_devices"])
     assert found.loc["two_devices", "overlap_note"] == "unknown: its devices' clocks are not one clock"
     assert found.loc["one", "overlap"] == pytest.approx(1 / 3)
-    assert pd.isna(found.loc["one", "overlap_note"])
+    assert pd.isna(found["overlap_note"]["one"])
 
 
 def test_a_barrier_is_no_work() -> None:

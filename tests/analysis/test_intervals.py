@@ -217,7 +217,7 @@ def test_an_error_of_its_own_is_squared_and_added() -> None:
 
 def test_the_interval_of_a_time_is_over_instances() -> None:
     times, instances = [100.0] * 6 + [121.0] * 6, [0] * 6 + [1] * 6
-    found, logarithms = typical_time(times, instances), grouped_interval(np.log([times[:6], times[6:]]))
+    found, logarithms = typical_time(times, instances), grouped_interval([*np.log([times[:6], times[6:]])])
     assert found.estimate == np.median(times)
     assert (found.low, found.high) == pytest.approx((math.exp(logarithms.low), math.exp(logarithms.high)))
     assert typical_time(times) == median_interval(times)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -74,6 +75,7 @@ def test_what_cannot_be_told_is_not_said(why: str, copies: list[Copy]) -> None:
 
 def test_a_summary_tells_it() -> None:
     made = with_copies((0, 20, 100, "host_to_device"), link_roofs=json.dumps(ROOFS))
+    row: Any
     (row,) = made.run().summaries.itertuples()
     assert (row.copy_gbps, row.link_fraction) == (5, 0.5)
     (row,) = with_copies((0, 20, 100, "host_to_device")).run().summaries.itertuples()
@@ -90,6 +92,7 @@ def test_a_summary_tells_it() -> None:
     ],
 )
 def test_a_copy_faster_than_its_roof_is_a_doubt_of_the_roof(copies: list[Copy], fraction: float, doubted: bool) -> None:
+    row: Any
     (row,) = with_copies(*copies, link_roofs=json.dumps(ROOFS)).run().summaries.itertuples()
     assert row.link_fraction == pytest.approx(fraction)
     assert pd.notna(row.link_note) == doubted

@@ -342,7 +342,8 @@ LENGTHS = [(12.1, 12.9), (20.1, 20.9), (40.1, 40.9), (15.05, 14.95), (30.05, 29.
 
 def read(quanta: float, blocks: int, phase: np.ndarray) -> np.ndarray:
     """What a timer of 100 ns shows of an interval that begins at a phase of its quantum."""
-    return 100 * np.floor(phase + np.full(blocks, quanta))
+    shown: np.ndarray = 100 * np.floor(phase + np.full(blocks, quanta))
+    return shown
 
 
 @pytest.mark.parametrize("in_step", [False, True])
@@ -470,7 +471,7 @@ def test_where_few_samples_are_valid_the_flag_is_named_too() -> None:
 
 def test_sides_that_drift_to_the_end_of_the_instances_are_undecided() -> None:
     made = Synthetic()
-    instances = np.repeat(np.arange(6), 40)
+    instances = np.repeat(np.arange(6), 40).tolist()
     slope = np.tile(np.linspace(-0.1, 0.08, 40), 6)
     made.times(made.case("a", "naive"), noisy(200, 240), instances=instances)
     made.times(made.case("b", "optimized"), noisy(200, 240, seed=1) * np.exp(slope), instances=instances)

@@ -97,6 +97,7 @@ def test_instances_that_are_too_short_to_show_a_start_are_judged_by_the_long_one
 def test_what_one_instance_shows_counts_where_the_others_warmed_up_for_as_long() -> None:
     long, *rest = instances(100, 10, 10, 10, start=16)
     assert start_of_instances([long, *rest]) == NO_START
+    later: list[tuple[np.ndarray, np.ndarray]]
     later = [(values, places + 20) for values, places in instances(10, 10, 10, start=0)]
     assert start_of_instances([long, *later]) == SeriesStart(16, over=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,6 @@ from synthetic import Synthetic
 from xebench.tables import Run, compare_versions
 from xebench.tables.analysis.intervals import Interval
 from xebench.tables.analysis.moderation import NOTHING, Prior, moderated_speedup, simultaneous
-from xebench.tables.schema import TableRow
 
 INSTANCES, BLOCKS = 6, 12
 
@@ -29,7 +30,7 @@ def versions(made: Synthetic, ratio: float, seed: int, pattern: str = "p", sprea
             made.times(case, times, instances=places.tolist())
 
 
-def compared(run: Run, threshold: float = 0.01) -> dict[str, TableRow]:
+def compared(run: Run, threshold: float = 0.01) -> dict[str, dict[Hashable, Any]]:
     return {row["pattern"]: row for row in compare_versions(run, threshold).to_dict("records")}
 
 
@@ -65,9 +66,9 @@ def test_in_a_hundred_runs_of_equal_versions_few_report_anything() -> None:
     for _ in range(400):
         medians = source.normal(0, 0.01, (20, INSTANCES))
         intervals = [
-            Interval(float(np.exp(one.mean())), *np.exp(one.mean() + np.array([-1, 1]) * half), 72, INSTANCES)
+            Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half), 72, INSTANCES)
             for one in medians
-            for half in [2.5706 * one.std(ddof=1) / np.sqrt(INSTANCES)]
+            for mean, half in [(one.mean(), 2.5706 * one.std(ddof=1) / np.sqrt(INSTANCES))]
         ]
         together = [simultaneous(one, NOTHING, len(intervals)) for one in intervals]
         alarms += any(not one.low <= 1 <= one.high for one in together)

@@ -127,11 +127,11 @@ def test_sizes_that_divide_nothing_are_right(odd: Run) -> None:
 @pytest.mark.device
 def test_bytes_of_the_link_are_told_apart_from_those_of_memory(odd: Run) -> None:
     cases = odd.cases.drop_duplicates("pattern").set_index("pattern")
-    steps = cases.loc["redundant_queue_construction", "param_steps"]
-    assert cases.loc["redundant_queue_construction", "host_bytes"] == 4 * (8191 + steps)
-    assert cases.loc["redundant_queue_construction", "bytes_moved"] == 4 * 8191 * steps
+    steps = cases["param_steps"]["redundant_queue_construction"]
+    assert cases["host_bytes"]["redundant_queue_construction"] == 4 * (8191 + steps)
+    assert cases["bytes_moved"]["redundant_queue_construction"] == 4 * 8191 * steps
     assert cases.loc["usm_kinds", "bytes_moved"] == 4 * 4 * 4 * 8191, "four streams in each of four steps"
-    assert pd.isna(cases.loc["allocation_in_loop", "bytes_moved"]), "25 numbers say nothing of a roof"
+    assert pd.isna(cases["bytes_moved"]["allocation_in_loop"]), "25 numbers say nothing of a roof"
 
 
 @pytest.mark.device

@@ -107,6 +107,7 @@ def test_one_row_fills_every_gpu_and_the_naive_work_group_none(gpu: GpuParameter
 def test_dividing_groups_fill_a_core_of_every_gpu_and_odd_ones_do_not(gpu: GpuParameters, lanes: int) -> None:
     odd, dividing = (shape_of("vector_add_barrier", name, lanes, gpu) for name in ("odd_groups", "dividing_groups"))
     assert occupancy_of(dividing, gpu).xe_core_occupancy == 1 > occupancy_of(odd, gpu).xe_core_occupancy
+    assert odd.global_size and dividing.global_size
     assert odd.global_size / dividing.global_size == pytest.approx(1, abs=0.01), "about the same work-items"
 
 

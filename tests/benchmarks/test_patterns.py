@@ -46,8 +46,9 @@ CHAPTERS = {
 @pytest.fixture(scope="module")
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """One run of everything that is tested, for all processes; short, since only the results are looked at."""
-    tests = [item for item in request.session.items if item.path == Path(__file__) and "run" in item.fixturenames]
-    names = {item.callspec.params["name"] if hasattr(item, "callspec") else "*" for item in tests}
+    here = [item for item in request.session.items if isinstance(item, pytest.Function) and item.path == Path(__file__)]
+    tests = [item for item in here if "run" in item.fixturenames]
+    names = {str(item.callspec.params["name"]) if hasattr(item, "callspec") else "*" for item in tests}
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
         command = [sys.executable, "-m", "xebench", "run", *({"*"} & names or sorted(names))]
@@ -60,7 +61,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         return xebench.load_run(output)
 
 
-def _as_claimed(case: Mapping[str, Any]) -> bool:
+def _as_claimed(case: Mapping[Any, Any]) -> bool:
     """Whether a case computed the right result, ended as a claim says, or needs what no CPU device has."""
     lacking = (
         "needs a GPU",
@@ -152,7 +153,7 @@ def test_a_gpu_of_sub_groups_of_32_alone_is_asked_for_no_others() -> None:
     """Of the kind that skipped seven families, with smaller work-groups and less SLM than most."""
     device = replace(GPU, name="another GPU", sub_group_sizes=(32,), max_work_group_size=1024, compute_units=132)
     families = [family.on("gpu", device.sub_group_sizes) for family in build_plan(INFOS, "default")]
-    lacking = {family.pattern.name: missing(device, **_limits(family.axes)) for family in families}
+    lacking = {family.pattern.name: missing(device, (), **_limits(family.axes)) for family in families}
     assert set(lacking.values()) == {None}
     sizes = {family.axes["sub_group_size"] for family in families if "sub_group_size" in family.axes}
     assert sizes == {32}

@@ -130,7 +130,7 @@ def test_nothing_is_claimed_of_256_bins_in_slm_but_how_they_are_zeroed() -> None
 def test_what_moves_memory_leaves_the_caches_of_a_big_gpu_and_fills_it_16_times(
     name: str, elements_of_item: int, bytes_of_element: int, room: Room
 ) -> None:
-    n = family(INFOS[name], room).parameters["n"]
+    n = int(family(INFOS[name], room).parameters["n"])
     assert n / elements_of_item >= 16 * room.lanes
     assert n * bytes_of_element >= 4 * room.cache_bytes
 
@@ -148,7 +148,7 @@ def test_what_moves_memory_leaves_the_caches_of_a_big_gpu_and_fills_it_16_times(
     ],
 )
 def test_what_computes_fills_a_big_gpu(name: str, elements_of_item: int, waves: int, room: Room) -> None:
-    n = family(INFOS[name], room).parameters["n"]
+    n = int(family(INFOS[name], room).parameters["n"])
     assert waves * room.lanes <= n / elements_of_item < 4 * waves * room.lanes
 
 

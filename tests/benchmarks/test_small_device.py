@@ -53,7 +53,7 @@ class Asked:
         foreign = isinstance(kernel, ForeignKernel)
         name, options = (kernel.name, kernel.options) if foreign else (kernel.py_func.__name__, options_of(kernel))
         signature = signature_of(kernel, index_space, arguments)
-        as_built = SimpleNamespace(
+        as_built: Any = SimpleNamespace(
             compiled=SimpleNamespace(name=name, signature=signature, options=options),
             device=small_device(),
             max_work_group_size=SMALL.max_work_group_size,
@@ -132,14 +132,14 @@ def session() -> Any:
 
     class Store(KernelStore):
         def submit(self, kernel: Any, queue: Any, space: Any, arguments: Any, depends: Any = ()) -> DeviceEvent:
-            session.asked.note(kernel, space, arguments)
+            compiling.asked.note(kernel, space, arguments)
             return DeviceEvent(queue.submit_barrier())
 
     direct_calls.install()
-    session: Any = CompilingSession(Session.on("cpu").queue, Store())
-    session.device = small_device()
-    session.sub_group_size = SMALL.sub_group_sizes[0]
-    return session
+    compiling: Any = CompilingSession(Session.on("cpu").queue, Store())
+    compiling.device = small_device()
+    compiling.sub_group_size = SMALL.sub_group_sizes[0]
+    return compiling
 
 
 @pytest.mark.device

@@ -9,6 +9,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.device
 
 ROOT = Path(__file__).parents[2]
 N = 1 << 12
-BRIEF = {"budget_s": 0.2, "precision": 0.5}
+BRIEF: dict[str, Any] = {"budget_s": 0.2, "precision": 0.5}
 NUMBERS = ("precision", "budget_s", "bytes_moved", "operations")
 
 
@@ -151,9 +152,9 @@ def test_a_function_that_keeps_results_for_its_arguments_is_wrong(session: Any) 
     functions = {"sines": sines, "from_memory": from_memory, "by_shape": by_shape, **again}
     settings = {**BRIEF, "instances": 1}
     pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
-    assert "a variant must do all of its work each time" in pairs.loc["from_memory", "reason"]
-    assert "of 65536 elements differ" in pairs.loc["by_shape", "reason"]
-    assert pairs.loc["again", "speedup"] > 0, "data are other ones for each check"
+    assert "a variant must do all of its work each time" in pairs["reason"]["from_memory"]
+    assert "of 65536 elements differ" in pairs["reason"]["by_shape"]
+    assert pairs["speedup"]["again"] > 0, "data are other ones for each check"
 
 
 def test_checks_give_a_function_no_address_of_arguments_that_it_had() -> None:
@@ -305,7 +306,8 @@ def test_a_function_that_returns_before_the_device_is_done_fails(
 
 def test_a_function_that_looks_at_its_callers_sees_the_same_in_a_check_as_in_a_sample(session: Any, x: Any) -> None:
     def callers() -> tuple[Any, ...]:
-        frame, seen = sys._getframe(2), []
+        frame: FrameType | None = sys._getframe(2)
+        seen = []
         while frame is not None:
             seen.append((frame.f_code, frame.f_lineno))
             frame = frame.f_back

@@ -63,11 +63,12 @@ def test_numbers_of_numpy_are_numbers(pipe: tuple[int, int]) -> None:
 def test_messages_of_two_threads_do_not_mix(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     sender, receiver = Sender(writing), Receiver[Text](reading, Text)
-    # each is larger than a pipe, which so takes it in pieces
-    threads = [
-        threading.Thread(target=lambda letter=letter: [sender.send(Text(letter * 300_000)) for _ in range(20)])
-        for letter in "ab"
-    ]
+
+    def send_20(letter: str) -> None:
+        for _ in range(20):
+            sender.send(Text(letter * 300_000))  # larger than a pipe, which so takes it in pieces
+
+    threads = [threading.Thread(target=send_20, args=(letter,)) for letter in "ab"]
     for thread in threads:
         thread.start()
     texts = [message.text for _ in range(40) if (message := receiver.receive(60)) is not None]

@@ -212,7 +212,7 @@ def test_a_worker_is_no_scheduler(cluster: tuple[Cluster, Path], tmp_path: Path)
 
 def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
     running, _ = cluster
-    output = ("--output", str(tmp_path / "run"))
+    output: tuple[str, ...] = ("--output", str(tmp_path / "run"))
     with Cluster(tmp_path, ()) as empty:
         assert "has no workers: run 'dask worker" in last_line("--on", empty.address, *output, status=3)
     said = last_line("--on", running.address, "--device", "gpu", *output, status=3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes.util
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -24,7 +26,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", list)
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [])
+    monkeypatch.setattr(libraries, "nodes", lambda *root: [])
     devices_are(monkeypatch, CPU)
     monkeypatch.setattr(doctor, "selftest", lambda device: SelfTest(device.device))
 
@@ -83,9 +85,9 @@ def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.Mon
 def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     node = tmp_path / "renderD128"
     node.touch()
-    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [node])
-    monkeypatch.setattr(doctor.libraries.ctypes.util, "find_library", lambda name: None)
-    monkeypatch.setattr(doctor.libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
+    monkeypatch.setattr(libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
@@ -129,10 +131,10 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(doctor, "hiding_variables", lambda environment, driver: "")
-    monkeypatch.setattr(doctor.libraries, "nodes", lambda *root: [node])
-    monkeypatch.setattr(doctor.libraries.os, "access", lambda *arguments: False)
-    monkeypatch.setattr(doctor.libraries.ctypes.util, "find_library", lambda name: name)
-    monkeypatch.setattr(doctor.libraries, "_loader_problem", lambda loader: (None, ""))
+    monkeypatch.setattr(libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(os, "access", lambda *arguments: False)
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: name)
+    monkeypatch.setattr(libraries, "_loader_problem", lambda loader: (None, ""))
     report = examine()
     assert about(report, "OpenCL GPU driver").detail == "libnvidia-opencl.so.1"
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")
@@ -157,7 +159,7 @@ def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor.packages, "pinned_versions", dict)
+    monkeypatch.setattr(packages, "pinned_versions", dict)
     assert about(examine(), "packages").status == "warning"
 
 

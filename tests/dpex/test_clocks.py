@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import dpctl
 import pytest
 
 from xebench.dpex import events
@@ -35,7 +36,7 @@ def test_a_driver_lacks_a_clock_if_profiling_alone_is_refused(
     monkeypatch: pytest.MonkeyPatch, profiling: bool, taken_without: bool, taken_with: bool, lacks: bool
 ) -> None:
     queues = {("in_order",): FakeQueue(taken_without), ("in_order", "enable_profiling"): FakeQueue(taken_with)}
-    monkeypatch.setattr(events.dpctl, "SyclQueue", lambda _context, _device, property: queues[tuple(property)])
+    monkeypatch.setattr(dpctl, "SyclQueue", lambda _context, _device, property: queues[tuple(property)])
     queue = SimpleNamespace(has_enable_profiling=profiling, sycl_context=None, sycl_device=None)
     assert events.lacks_clock(queue) is lacks
 

@@ -10,6 +10,7 @@ import pytest
 from llvmlite import binding
 from numba.core import errors as numba_errors
 from numba_dpex.core.exceptions import InternalError
+from numba_dpex.kernel_api_impl.spirv import spirv_generator
 
 from xebench import kernel_api as kapi
 from xebench.dpex import build, compile_kernel, device_func, kernel, numba_compiler
@@ -25,7 +26,7 @@ def wrong_helper(value):
 
 
 def undefined(item: kapi.Item, x):
-    x[0] = missing  # noqa: F821  here: undefined
+    x[0] = missing  # type: ignore[name-defined]  # noqa: F821  here: undefined
 
 
 def text_and_number(item: kapi.Item, x):
@@ -33,7 +34,7 @@ def text_and_number(item: kapi.Item, x):
 
 
 def unknown_attribute(item: kapi.Item, x):
-    x[0] = np.nothing(x[1])  # here: unknown_attribute
+    x[0] = np.nothing(x[1])  # type: ignore[attr-defined]  # here: unknown_attribute
 
 
 def of_numpy(item: kapi.Item, x):
@@ -123,7 +124,7 @@ def test_a_refusal_of_llvm_spirv(queue: Any, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(*_: Any) -> bytes:
         raise InternalError("Error during lowering LLVM IR to SPIRV:\n\tInvalidFunctionCall: Unexpected llvm intrinsic")
 
-    monkeypatch.setattr(numba_compiler.spirv_generator, "llvm_to_spirv", refuse)
+    monkeypatch.setattr(spirv_generator, "llvm_to_spirv", refuse)
     with pytest.raises(KernelCompileError, match="InvalidFunctionCall: Unexpected llvm intrinsic"):
         compile_kernel(kernel(plain), kapi.Range(4), (dpt.zeros(4, dtype="f4", sycl_queue=queue),))
 

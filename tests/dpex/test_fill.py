@@ -42,5 +42,6 @@ def test_what_cannot_be_filled_is_refused(queue: Any) -> None:
 
     with pytest.raises(ArgumentError, match="contiguous"):
         fill(queue, dpt.zeros(10, dtype="i4", sycl_queue=queue)[::2], 1)
+    of_the_host: Any = np.zeros(3)
     with pytest.raises(ArgumentError, match="USM array"):
-        fill(queue, np.zeros(3), 1)
+        fill(queue, of_the_host, 1)

@@ -1,5 +1,7 @@
 """Names of kernels and launches without numba-dpex: as numba-dpex's own, as far as a launch looks at them."""
 
+from typing import Any
+
 import numba_dpex.kernel_api as theirs
 import numpy as np
 import pytest
@@ -57,5 +59,6 @@ def test_local_memory_that_there_is_not_is_refused(shape: int | tuple[int, ...],
 
 
 def test_what_only_kernels_use_says_so() -> None:
+    group: Any = None
     with pytest.raises(NotSimulated, match=r"kernel_api\.group_barrier needs the other work-items of its group"):
-        kernel_names.group_barrier(None)
+        kernel_names.group_barrier(group)

@@ -25,7 +25,7 @@ def shift_kernel() -> Any:
     from xebench import kernel_api as kapi
 
     @kernel
-    def shift(item: kapi.NdItem, x, y, by):  # type: ignore[no-untyped-def]
+    def shift(item: kapi.NdItem, x, y, by):
         i = item.get_global_id(0)
         y[i] = x[i] + by
 
@@ -96,12 +96,12 @@ def test_the_same_module_with_other_build_options_is_built_for_itself(session: A
     from xebench import kernel_api as kapi
     from xebench.dpex import kernel
 
-    def ones(item: kapi.NdItem, y):  # type: ignore[no-untyped-def]
+    def ones(item: kapi.NdItem, y):
         y[item.get_global_id(0)] = 1
 
     y = upload(session, np.zeros(64, np.int32))
-    for options in ({}, {"relaxed_math": True}, {}):
-        session.launch(kernel(**options)(ones), space(), y)
+    for relaxed in (False, True, False):
+        session.launch((kernel(relaxed_math=True) if relaxed else kernel())(ones), space(), y)
     session.wait()
     assert [compilation.stage for compilation in session.take_compilations()].count("build") == 2
     plain, relaxed = session.take_kernels()
@@ -114,12 +114,12 @@ def test_what_is_kept_of_a_kernel_tells_how_it_was_launched_first(session: Any) 
     from xebench.dpex import kernel_api as kapi
 
     @kernel(sub_group_size=16)
-    def through_slm(item: kapi.NdItem, y, scratch):  # type: ignore[no-untyped-def]
+    def through_slm(item: kapi.NdItem, y, scratch):
         scratch[item.get_local_id(0)] = item.get_global_id(0)
         y[item.get_global_id(0)] = scratch[item.get_local_id(0)]
 
     @kernel
-    def numbered(item: kapi.Item, y):  # type: ignore[no-untyped-def]
+    def numbered(item: kapi.Item, y):
         y[item.get_id(0)] = item.get_id(0)
 
     y = upload(session, np.zeros(64, np.int32))
@@ -166,7 +166,7 @@ def local_memory_kernel() -> Any:
     from xebench import kernel_api as kapi
 
     @kernel
-    def local(item: kapi.NdItem, y, slm):  # type: ignore[no-untyped-def]
+    def local(item: kapi.NdItem, y, slm):
         slm[item.get_local_id(0)] = np.int32(1)
         y[item.get_global_id(0)] = slm[item.get_local_id(0)]
 
@@ -226,16 +226,27 @@ def test_what_is_forgotten_is_built_again_and_counted(session: Any) -> None:
     assert stages(session).count("build") == 2
 
 
+def counted_builds(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is asked for whenever a kernel is built from now on."""
+    from xebench.dpex import device_kernel, kernel_store
+
+    asked_for = []
+
+    def build(*asked: Any) -> Any:
+        asked_for.append(asked)
+        return device_kernel.build(*asked)
+
+    monkeypatch.setattr(kernel_store, "build", build)
+    return asked_for
+
+
 @pytest.mark.skipif(is_current(), reason="its SYCL runtime takes no kernel that OpenCL has loaded")
 def test_kernels_are_loaded_from_binaries_until_they_are_forgotten(
     session: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xebench.dpex import kernel_store
-
     kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
     first = shifted(session, kernel, x, 1)
-    build, built = kernel_store.build, []
-    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    built = counted_builds(monkeypatch)
     for _ in range(2):
         session.forget_builds(keep_binaries=True)
         assert shifted(session, kernel, x, 2).tolist() == (first + 1).tolist()
@@ -250,11 +261,8 @@ def test_kernels_are_loaded_from_binaries_until_they_are_forgotten(
 def test_what_was_built_for_a_cpu_is_loaded_after_a_release_if_that_is_wanted(
     session: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xebench.dpex import kernel_store
-
     kernel, x = shift_kernel(), upload(session, np.arange(64, dtype=np.int32))
-    built, build = [], kernel_store.build
-    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    built = counted_builds(monkeypatch)
     expected = shifted(session, kernel, x, 1).tolist()
     for loads, builds in ((False, 2), (True, 2), (False, 3)):
         session.release()
@@ -270,10 +278,7 @@ def test_what_was_built_for_a_cpu_is_loaded_after_a_release_if_that_is_wanted(
 
 @pytest.mark.skipif(is_current(), reason="its SYCL runtime takes no kernel that OpenCL has loaded")
 def test_what_was_built_for_a_cpu_is_loaded_in_each_new_context(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.dpex import kernel_store
-
-    kernel, built, build = shift_kernel(), [], kernel_store.build
-    monkeypatch.setattr(kernel_store, "build", lambda *asked: built.append(asked) or build(*asked))
+    kernel, built = shift_kernel(), counted_builds(monkeypatch)
     for loads, builds in ((False, 2), (True, 2 if session.device.is_cpu else 4)):
         session.release()
         if loads:

@@ -12,8 +12,8 @@ from xebench import kernel_api as kapi
 from xebench.dpex import ArgumentError, PreparedLaunch, build, compile_kernel
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.narrow import BOUND
-from xebench.dpex.narrow.function_text import Function
-from xebench.dpex.narrow.intervals import ALL, Intervals
+from xebench.dpex.narrow.function_text import ALL, Function
+from xebench.dpex.narrow.intervals import Intervals
 from xebench.dpex.narrow.module import narrow_module
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.system.runtime.tensor import tensor as dpt
@@ -147,9 +147,9 @@ def test_loops_are_those_of_64_bits_up_to_the_bound() -> None:
         for step in (1, 3, both.numbers[-1] // 2, both.numbers[-1]):
             both.check(start, stop, step, out)
     signed = Both(loops, ENDS[0], ENDS[0], ENDS[0], out)
-    for start, stop in itertools.product(ENDS, ENDS):
-        for step in map(np.int32, (-BOUND, -(1 << 29), -5, -1, 1, 3, 1 << 29, BOUND)):
-            signed.check(start, stop, step, out)
+    for first, end in itertools.product(ENDS, ENDS):
+        for stride in map(np.int32, (-BOUND, -(1 << 29), -5, -1, 1, 3, 1 << 29, BOUND)):
+            signed.check(first, end, stride, out)
 
 
 @pytest.mark.device
@@ -423,6 +423,7 @@ def test_branches_become_no_table_in_memory(queue: Any) -> None:
 
     x, out = (dpt.asarray(np.arange(32, dtype="i8"), sycl_queue=queue) for _ in range(2))
     compiled = compile_kernel(look, kapi.Range(32), (x, out))
+    assert compiled.llvm_ir is not None
     assert " constant [" not in compiled.llvm_ir
     PreparedLaunch(build(compiled, queue), queue, kapi.Range(32), (x, out)).submit().wait()
     assert dpt.asnumpy(out).tolist() == [21, 0, 2, 0, 7, 30, 0, 11] * 4

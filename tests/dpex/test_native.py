@@ -98,8 +98,8 @@ def test_fused_operations(dtype):
     rest = [native.fma(a, b, -(a * b)) for a, b in zip(x, y, strict=True)]
     assert out[0].tolist() == rest, "fma rounds once: what is left of a product is exact"
     assert any(rest)
-    np.testing.assert_allclose(out[1], x * y + x, rtol=4 * np.finfo(dtype).eps)
-    np.testing.assert_allclose(out[2], 1 / np.sqrt(x), rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(out[1], x * y + x, rtol=float(4 * np.finfo(dtype).eps))
+    np.testing.assert_allclose(out[2], 1 / np.sqrt(x), rtol=float(4 * np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

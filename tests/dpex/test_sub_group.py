@@ -62,7 +62,7 @@ def exchange_kernel(size):
         ids[2, i] = lane
         out[0, i] = sub_group.shuffle(x[i], lanes - 1 - lane)
         out[1, i] = sub_group.shuffle_xor(x[i], 1)
-        out[2, i] = sub_group.shuffle_up(x[i], np.uint8(2))
+        out[2, i] = sub_group.shuffle_up(x[i], np.uint8(2))  # type: ignore[arg-type]  # an integer of any type
         out[3, i] = sub_group.shuffle_down(x[i], 3)
         out[4, i] = sub_group.broadcast(x[i], lanes - 2)
         out[5, i] = sub_group.reduce_add(x[i])

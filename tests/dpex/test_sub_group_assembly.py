@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import device_kit as kit
 import numpy as np
@@ -13,8 +14,18 @@ from xebench.dpex import kernel, sub_group
 
 pytestmark = pytest.mark.device
 
-READS = {1: sub_group.block_read, 2: sub_group.block_read2, 4: sub_group.block_read4, 8: sub_group.block_read8}
-WRITES = {1: sub_group.block_write, 2: sub_group.block_write2, 4: sub_group.block_write4, 8: sub_group.block_write8}
+READS: dict[int, Any] = {
+    1: sub_group.block_read,
+    2: sub_group.block_read2,
+    4: sub_group.block_read4,
+    8: sub_group.block_read8,
+}
+WRITES: dict[int, Any] = {
+    1: sub_group.block_write,
+    2: sub_group.block_write2,
+    4: sub_group.block_write4,
+    8: sub_group.block_write8,
+}
 #: What one block message moves on every one of these GPUs, in bytes; some move more.
 ONE_MESSAGE = 128
 

@@ -6,6 +6,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import kernel, sub_group
+from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
 
@@ -36,7 +37,7 @@ def test_a_lane_must_be_an_integer():
 def test_a_shift_must_be_an_integer():
     @kernel
     def wrong(item: kapi.NdItem, x):
-        x[0] = sub_group.shuffle_up(x[0], 1.0)  # wrong
+        x[0] = sub_group.shuffle_up(x[0], 1.0)  # type: ignore[arg-type]  # wrong
 
     assert kit.refused(wrong, X) == "sub_group.shuffle_up: delta is float64, but must be an integer"
 
@@ -52,7 +53,7 @@ def test_a_predicate_is_no_float():
 def test_arguments_are_counted():
     @kernel
     def wrong(item: kapi.NdItem, x):
-        x[0] = sub_group.broadcast(x[0])  # wrong
+        x[0] = sub_group.broadcast(x[0])  # type: ignore[call-arg]  # wrong
 
     assert kit.refused(wrong, X).startswith("sub_group.broadcast: missing a required argument: 'lane'")
 
@@ -80,7 +81,7 @@ def test_a_block_is_contiguous():
     def wrong(item: kapi.NdItem, x):
         x[0] = sub_group.block_read(x, 0)  # wrong
 
-    assert kit.refused(wrong, kit.dpt.asarray(X)[::2]) == (
+    assert kit.refused(wrong, dpt.asarray(X)[::2]) == (
         "sub_group.block_read: array has layout A, but its elements must be contiguous (layout C)"
     )
 

@@ -80,7 +80,7 @@ def test_broadcast_names_its_source_in_the_order_of_get_local_id(group, source):
     @kernel
     def spread2(item: kapi.NdItem, x, out):
         i = item.get_global_linear_id()
-        out[i] = work_group.broadcast(x[i], (np.int32(7), 2))
+        out[i] = work_group.broadcast(x[i], (np.int32(7), 2))  # type: ignore[arg-type]  # integers of any type
 
     @kernel
     def spread3(item: kapi.NdItem, x, out):
@@ -134,7 +134,7 @@ def test_a_local_id_has_at_most_three_parts():
 def test_a_local_id_must_be_an_integer():
     @kernel
     def wrong(item: kapi.NdItem, x):
-        x[0] = work_group.broadcast(x[0], (0, 0.5))  # wrong
+        x[0] = work_group.broadcast(x[0], (0, 0.5))  # type: ignore[arg-type]  # wrong
 
     assert kit.refused(wrong, np.zeros(64, np.int32)) == (
         "work_group.broadcast: local_id is float64, but must be an integer"

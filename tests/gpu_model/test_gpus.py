@@ -90,6 +90,7 @@ def _product_aliases(gpu):
 )
 def test_notebook_table_of_generations(name, totals, work_group):
     gpu = find_gpu(name)
+    assert gpu.fp32_lanes_per_eu is not None
     assert (gpu.xe_cores, gpu.eu_count, gpu.threads, gpu.threads * gpu.fp32_lanes_per_eu) == totals
     assert gpu.max_work_group_size == work_group
 
@@ -97,6 +98,7 @@ def test_notebook_table_of_generations(name, totals, work_group):
 def test_guide_table_of_one_xe_lp_core():
     gpu = find_gpu("tgl")
     assert gpu.threads_per_xe_core == 7 * 16 == 112
+    assert gpu.fp32_lanes_per_eu is not None
     assert gpu.threads_per_xe_core * gpu.fp32_lanes_per_eu == 896
 
 
@@ -114,27 +116,34 @@ def test_guide_table_of_one_xe_lp_core():
 def test_guide_table_of_xe_configurations(name, threads, flops_per_clock):
     gpu = find_gpu(name)
     assert gpu.threads == threads
+    assert gpu.fp32_lanes_per_eu is not None
     assert 2 * gpu.fp32_lanes_per_eu * gpu.eu_count == flops_per_clock
 
 
 def test_fp64_of_the_guide_is_as_fast_as_fp32_on_max_only():
-    assert 2 * find_gpu("max1550").fp64_lanes_per_eu * 1024 == 16384 * 2
+    lanes = find_gpu("max1550").fp64_lanes_per_eu
+    assert lanes is not None
+    assert 2 * lanes * 1024 == 16384 * 2
     assert [gpu.code for gpu in gpus() if gpu.fp64_lanes_per_eu] == ["pvc"]
 
 
 def test_peaks_of_products():
     assert find_gpu("max1550").peak_gops("fp32") == pytest.approx(52428.8)
     # guide, oneMKL: 26 TF are 98 % of the theoretical peak, so of one stack; the clock gives 99 %
-    assert 26000 / find_gpu("pvc-stack").peak_gops("fp32") == pytest.approx(0.98, abs=0.02)
+    peak = find_gpu("pvc-stack").peak_gops("fp32")
+    assert peak is not None
+    assert 26000 / peak == pytest.approx(0.98, abs=0.02)
     # guide, Implicit Scaling: no STREAM result is above the memory's peak
-    assert find_gpu("pvc-stack").peak_memory_gbps > 1063
-    assert find_gpu("max1550").peak_memory_gbps > 2127
+    stack_gbps, card_gbps = find_gpu("pvc-stack").peak_memory_gbps, find_gpu("max1550").peak_memory_gbps
+    assert stack_gbps is not None and stack_gbps > 1063
+    assert card_gbps is not None and card_gbps > 2127
     assert find_gpu("b580").peak_gops("fp32") == pytest.approx(13670, rel=0.001)
 
 
 def test_tiger_lake_memory_roof_is_the_gti_ceiling_of_the_guide():
     gpu = find_gpu("tgl")
     assert gpu.peak_memory_gbps == 166.40
+    assert gpu.product.gti_bytes_per_clock is not None and gpu.product.clock_mhz is not None
     assert gpu.product.gti_bytes_per_clock * gpu.product.clock_mhz / 1000 == pytest.approx(166.40)
     assert find_gpu("dg1").peak_memory_gbps == 63.44
 

@@ -204,6 +204,7 @@ def test_agrees_with_the_calculator(case):
     assert 100 * found.device_occupancy == pytest.approx(peak)
     # the calculator rounds its waves to two decimals and goes on with them
     assert 100 * found.average_device_occupancy == pytest.approx(average, abs=0.51)
+    assert found.launch.work_groups is not None
     if found.work_groups_per_xe_core < found.launch.work_groups:
         assert found.waves == pytest.approx(waves, abs=0.0051)
 
@@ -253,6 +254,7 @@ def test_waves_hold_the_global_size(case):
     found = occupancy_of(launch, gpu)
     per_wave = min(found.work_groups_by_limit.values()) * gpu.xe_cores
     assert found.waves * per_wave * launch.work_group_size == pytest.approx(launch.global_size)
+    assert found.waves is not None and found.launch.work_groups is not None
     assert (found.waves < 1) == (found.limited_by == "global size")
     assert (found.tail_occupancy is None) == (found.launch.work_groups % per_wave == 0)
     twice = occupancy_of(replace(launch, global_size=2 * launch.global_size), gpu)
@@ -278,6 +280,7 @@ def test_threads_spread_over_xe_cores_bound_the_model(case):
     gpu, launch = case
     found = occupancy_of(launch, gpu)
     # F3, the guide's estimate for kernels with neither barrier nor SLM, sees no waste within an Xe-core
+    assert found.launch.work_groups is not None
     spread = min(1, found.launch.work_groups * found.threads_per_work_group / gpu.threads)
     assert found.device_occupancy <= spread + 1e-12
 

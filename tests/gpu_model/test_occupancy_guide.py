@@ -150,6 +150,7 @@ def test_vector_add_1_on_tiger_lake():
     # is of another array size
     found = occupancy(TGL, 512, 32, global_size=3 * 5 * 7 * 2**18)
     assert found.launch.work_groups == 53760
+    assert found.launch.global_size is not None
     assert round(found.launch.global_size / 1e6, 1) == 27.5
     assert found.launch.work_groups * found.threads_per_work_group // 1000 == 860
     assert found.device_occupancy == found.average_device_occupancy == 1

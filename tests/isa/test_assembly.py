@@ -21,7 +21,7 @@ def classes(*lines: str, platform: str = "PVCXT") -> list[str]:
 @pytest.mark.parametrize("name", kit.ALL)
 def test_every_instruction_that_the_compiler_counts_is_read(name: str) -> None:
     text = kit.text(f"{name}.asm")
-    counted = int(re.search(r"^//\.instCount (\d+)", text, re.MULTILINE)[1])
+    (counted,) = map(int, re.findall(r"^//\.instCount (\d+)", text, re.MULTILINE))
     after_the_end = [line for line in text[text.rindex("EOT") :].splitlines()[1:] if re.match(r"\(W\)|\s+nop", line)]
     assert len(read_assembly(text).instructions) == counted - len(after_the_end)
 

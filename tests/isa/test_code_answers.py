@@ -97,8 +97,8 @@ def test_each_gpu_has_its_own_answer() -> None:
 def test_of_several_kernels_what_a_thread_holds_is_the_largest_and_the_rest_adds_up(
     word: str, column: str, number: int
 ) -> None:
-    kernels = [kernel(launch("fast", name), **{column: count}) for name, count in (("a", 7), ("b", 5))]
-    (found,) = answers(Claim(word, against="slow"), kernel(launch("slow"), **{column: 20}), *kernels)
+    kernels = [kernel(launch("fast", name), "pvc", "ok", **{column: count}) for name, count in (("a", 7), ("b", 5))]
+    (found,) = answers(Claim(word, against="slow"), kernel(launch("slow"), "pvc", "ok", **{column: 20}), *kernels)
     assert (found.number, found.against_number, found.answer) == (number, 20, Answer.HOLDS)
 
 

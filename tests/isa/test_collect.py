@@ -45,7 +45,7 @@ def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.Mon
     measured = {
         (case.pattern, case.variant, kernel["spirv_sha256"])
         for case in xebench.load_run(tmp_path / "run").cases.itertuples()
-        for kernel in json.loads(case.kernels)
+        for kernel in json.loads(str(case.kernels))
     }
     assert measured
     assert {(each.pattern, each.variant, each.spirv_sha256) for each in found.launches} == measured

@@ -43,7 +43,10 @@ def test_variants_meet_the_naive_one() -> None:
         entry("slow", "igc2/mixture.pvc", role="naive", gpu="dg2"),
         entry("fast", "igc2/blocks.pvc", gpu="dg2"),
     ]
-    names = [(p.either.target.gpu, p.before.launch.variant, p.after.launch.variant) for p in pairs(entries)]
+    names = [
+        (p.either.target.gpu, p.before and p.before.launch.variant, p.after and p.after.launch.variant)
+        for p in pairs(entries)
+    ]
     assert names == [("dg2", "slow", "fast"), ("pvc", "slow", "fast"), ("pvc", "slow", "other")]
 
 

@@ -3,6 +3,7 @@
 import json
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import isa_kit as kit
 import pytest
@@ -13,7 +14,7 @@ from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import ISA, compile_launches, frame, row, targets
 
 
-def launch(variant: str, content: bytes, **fields: object) -> KernelLaunch:
+def launch(variant: str, content: bytes, **fields: Any) -> KernelLaunch:
     digest = sha256(content).hexdigest()
     role = "naive" if variant == "slow" else "optimized"
     return KernelLaunch("pattern", "chapter", variant, role, "{}", "eighty_doubles", digest, content, **fields)

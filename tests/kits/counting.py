@@ -39,7 +39,7 @@ COSTS: dict[Callable[..., Any], Callable[..., int]] = {
 }
 
 
-class Counted(np.ndarray):
+class Counted(np.ndarray[Any, Any]):
     """An array that counts. All share the number, which is set back before a reference is run."""
 
     operations = 0

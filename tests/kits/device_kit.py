@@ -14,6 +14,7 @@ from typing import Any
 import dpctl
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from xebench import kernel_api as kapi
 from xebench.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
@@ -61,7 +62,7 @@ def require_blocks(sub_group_size: int) -> None:
         pytest.skip(f"{device.name} is of a generation without block access at 32 lanes")
 
 
-def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[np.ndarray]:
+def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[NDArray[Any]]:
     """Run a kernel on the default device; numpy arrays go there, and what they hold afterwards comes back."""
     queue = dpctl.SyclQueue()
     on_device = [dpt.asarray(a, sycl_queue=queue) if isinstance(a, np.ndarray) else a for a in arrays]
@@ -111,7 +112,7 @@ def refused(kernel: Any, *arguments: Any) -> str:
     return caught.value.reason
 
 
-def sample_of(dtype: Any, count: int) -> np.ndarray:
+def sample_of(dtype: Any, count: int) -> NDArray[Any]:
     """Reproducible numbers over the whole range of an integer type, or whole numbers whose sums are exact."""
     rng = np.random.default_rng(count)
     kind = np.dtype(dtype)
@@ -121,7 +122,7 @@ def sample_of(dtype: Any, count: int) -> np.ndarray:
     return rng.integers(-20, 20, count).astype(kind)
 
 
-def sub_groups(group: np.ndarray, sub_group: np.ndarray, lane: np.ndarray) -> Iterator[np.ndarray]:
+def sub_groups(group: NDArray[Any], sub_group: NDArray[Any], lane: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """The work-items of each sub-group in the order of their lanes, from the ids that a kernel wrote."""
     for key in sorted(set(zip(group.tolist(), sub_group.tolist(), strict=True))):
         members = np.flatnonzero((group == key[0]) & (sub_group == key[1]))
@@ -149,7 +150,7 @@ class Assembly:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         listings = sorted(folder.glob("*.asm"))  # one for the kernel, and one for each function left in it
-        self.simd = int(re.search(r"simd(\d+)", listings[0].name)[1])
+        self.simd = int(re.findall(r"simd(\d+)", listings[0].name)[0])
         self.text = "\n".join(listing.read_text(encoding="utf-8") for listing in listings)
         found = re.findall(r"\b((?:load|store)\.(?:ugm|slm)\.d\w+)(.*)", self.text)
         self.messages = [message for message, operands in found if "bti[255]" not in operands]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from random_kernels import HEAD, clamped
 
 _NAMES = {"atan2": "arctan2", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 _NAMES |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "fetch_add": lambda x, y: x + y,
     "fetch_sub": lambda x, y: x - y,
     "fetch_min": min,
@@ -41,7 +43,7 @@ class _Squares(ast.NodeTransformer):
 
 
 class _AtomicRef:
-    def __init__(self, array: np.ndarray, index: Any) -> None:
+    def __init__(self, array: NDArray[Any], index: Any) -> None:
         self._array, self._index = array, index
 
     def __getattr__(self, name: str) -> Any:
@@ -98,7 +100,7 @@ def run_plainly(source: str, items: int, group: int, arguments: list[Any], tiles
                 running = [one for one in running if next(one, math) is not math]
 
 
-def ulps_between(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def ulps_between(found: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
     """How many numbers of their type are from one to the other; none between two that are NaN.
 
     Zeros of both signs are one number.
@@ -110,5 +112,5 @@ def ulps_between(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return np.where(both, 0, np.where(np.isnan(found) | np.isnan(expected), np.iinfo(np.int64).max, distance))
 
 
-def _places(bits: np.ndarray, kind: Any) -> np.ndarray:
+def _places(bits: NDArray[Any], kind: Any) -> NDArray[Any]:
     return np.where(bits < 0, int(np.iinfo(kind).min) - bits, bits)

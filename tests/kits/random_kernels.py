@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from xebench import device_func
 
@@ -89,7 +90,7 @@ class RandomKernel:
     ulp: dict[str, int]
     seed: int
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Its arguments: inputs of one dimension, the accumulators ``c``, rows ``r``."""
         rng = np.random.default_rng(self.seed)
         return {
@@ -97,22 +98,22 @@ class RandomKernel:
         }
 
 
-def _zeros(name: str, dtype: str) -> np.ndarray:
+def _zeros(name: str, dtype: str) -> NDArray[Any]:
     return np.zeros((ITEMS, ROW) if name[0] == "r" else ROW, dtype)
 
 
-def _numbers(rng: np.random.Generator, dtype: str) -> np.ndarray:
+def _numbers(rng: np.random.Generator, dtype: str) -> NDArray[Any]:
     """Numbers of all sizes, and those at which operations change their ways."""
     if dtype in INTEGERS:
         limits = np.iinfo(dtype)
-        wide = rng.integers(limits.min, limits.max, ITEMS, dtype=dtype, endpoint=True)
+        wide = rng.integers(limits.min, limits.max, ITEMS, dtype=np.dtype(dtype), endpoint=True)
         small = rng.integers(0 if limits.min == 0 else -9, 9, ITEMS).astype(dtype)
         special = np.array([0, 1, limits.max, limits.min, limits.max - 1, limits.min + 1], dtype)
     else:
-        limits = np.finfo(dtype)
+        finite = np.finfo(dtype)
         wide = (rng.standard_normal(ITEMS) * 10.0 ** rng.integers(-6, 7, ITEMS)).astype(dtype)
         small = (rng.integers(-40, 40, ITEMS) / 4).astype(dtype)
-        special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, limits.max, limits.tiny], dtype)
+        special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, finite.max, finite.tiny], dtype)
     picked = np.where(rng.random(ITEMS) < 0.5, wide, small)
     return np.where(rng.random(ITEMS) < 0.15, rng.choice(special, ITEMS), picked)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xebench.tables import Run, frame
 from xebench.tables.analysis.claim import Claim, to_json
@@ -114,6 +115,6 @@ class Synthetic:
         return Run.of_tables(Path("synthetic"), {"state": "complete"}, tables)
 
 
-def noisy(median_ns: float, blocks: int = 20, spread: float = 0.005, seed: int = 0) -> np.ndarray:
+def noisy(median_ns: float, blocks: int = 20, spread: float = 0.005, seed: int = 0) -> NDArray[Any]:
     """Lognormal times around a median."""
     return median_ns * np.random.default_rng(seed).lognormal(0, spread, blocks)

@@ -16,7 +16,7 @@ class DeviceArray:
     """Memory that the host cannot touch but through FakeMemory."""
 
     def __init__(self, contents: np.ndarray) -> None:
-        self.contents = contents.copy()
+        self.contents: np.ndarray = contents.copy()
 
 
 class FakeMemory:
@@ -34,8 +34,13 @@ class FakeMemory:
     def copy(self, destination: Any, source: DeviceArray) -> None:
         destination.contents[...] = source.contents
 
-    def read(self, source: Any) -> np.ndarray:
+    def read(self, source: DeviceArray) -> np.ndarray:
         return source.contents.copy()
+
+
+def fake_memory() -> Any:
+    """Of any type: it has no more of `DeviceMemory` than is used here."""
+    return FakeMemory()
 
 
 def problem_of_each_kind() -> Problem:
@@ -49,7 +54,7 @@ def problem_of_each_kind() -> Problem:
 
 
 def bind() -> Binding:
-    return Binding(problem_of_each_kind(), {"n": 4, "stride": 16}, FakeMemory())
+    return Binding(problem_of_each_kind(), {"n": 4, "stride": 16}, fake_memory())
 
 
 def test_variants_see_device_arrays_host_arrays_and_numbers() -> None:
@@ -71,7 +76,7 @@ def test_everything_written_is_declared() -> None:
 
 
 def test_an_input_is_compared_by_bits_and_put_back() -> None:
-    binding = Binding(Problem(x=np.array([np.nan, 0.0]), empty=np.zeros((0, 2))), {}, FakeMemory())
+    binding = Binding(Problem(x=np.array([np.nan, 0.0]), empty=np.zeros((0, 2))), {}, fake_memory())
     assert binding.holds_input("x") and binding.holds_input("empty")
     for changed in (np.array([np.nan, -0.0]), np.array([1.0, 0.0])):
         binding.bound.x.contents[...] = changed
@@ -136,7 +141,7 @@ def two_alike() -> tuple[Problem, Problem]:
 
 @pytest.mark.parametrize("keeps", [False, True])
 def test_data_that_are_shown_again_come_from_the_device_where_it_keeps_them(keeps: bool) -> None:
-    memory, problems = FakeMemory(), two_alike()
+    memory, problems = fake_memory(), two_alike()
     binding = Binding(problems[0], {}, memory)
     binding.own_host_arrays()
     for turn in range(3):
@@ -152,7 +157,7 @@ def test_data_that_are_shown_again_come_from_the_device_where_it_keeps_them(keep
 
 def test_arrays_of_the_host_follow_the_data_from_the_time_when_somebody_looks() -> None:
     first, second = two_alike()
-    binding = Binding(first, {}, FakeMemory())
+    binding = Binding(first, {}, fake_memory())
     binding.own_host_arrays()
     binding.show(second)
     view = binding.bound.host.x

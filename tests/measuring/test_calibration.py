@@ -21,11 +21,13 @@ KINDS = ("pageable", "host", "shared")
 
 pytestmark = pytest.mark.device
 
+BRIEF_OF_ALL_SIZES = replace(BRIEF, most_bytes=math.inf)
+
 
 @pytest.fixture(autouse=True)
 def _measured_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test sees the roofs of another; a brief look has the memory's roof behind large caches, too."""
-    monkeypatch.setattr(instrument, "BRIEF", replace(BRIEF, most_bytes=math.inf))
+    monkeypatch.setattr(instrument, "BRIEF", BRIEF_OF_ALL_SIZES)
     forget_results()
     yield
     forget_results()
@@ -47,7 +49,7 @@ def test_the_device_and_the_instrument_are_measured() -> None:
     assert levels[-1] == {**levels[-1], "level": "memory", "gbps": columns["bandwidth_roof_gbps"]}
     assert [one["gbps"] for one in levels] == sorted((one["gbps"] for one in levels), reverse=True)
     assert columns.pop("link_roofs") == "{}", "a brief look is not at copies"
-    finite = {name: value for name, value in columns.items() if value is not None}
+    finite: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
     assert all(math.isfinite(value) for value in finite.values())
     lacking = {*MIXES, Roof.PEER_LINK, Roof.HOST_LINK} | (set() if session.device.has_aspect_fp64 else {Roof.FP64})
     positive = {"empty_kernel_ns", "empty_kernel_host_ns", "launch_overhead_ns", "aa_speedup"}
@@ -65,7 +67,7 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring.session.session import Session
 
-    monkeypatch.setattr(instrument, "RUN", instrument.BRIEF)
+    monkeypatch.setattr(instrument, "RUN", BRIEF_OF_ALL_SIZES)
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session)
     # on a busy machine the roof of a copy is undetermined, and nothing else is
@@ -85,10 +87,10 @@ def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypa
 
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.roofline import memory_probes
+    from xebench.measuring.roofline import forms
     from xebench.measuring.session.session import Session
 
-    monkeypatch.setattr(memory_probes.expected, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
+    monkeypatch.setattr(forms, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(instrument, "measure_instrument", lambda session: {})
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session, brief=True)

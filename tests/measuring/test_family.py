@@ -65,7 +65,9 @@ class FakePlace:
         self._ask("start", variant)
         return Started(5_000, (), [{"name": variant}], None, self._written(variant, contents))
 
-    def sample(self, variant: str, batch: int, flush: Callable[[], None] | None = None) -> MeasuredSample:
+    def sample(
+        self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
+    ) -> MeasuredSample:
         self._ask("sample", variant)
         if flush is not None:
             flush()
@@ -310,13 +312,15 @@ def test_with_an_essential_variant_the_loss_of_the_place_ends_the_measurement_an
 def test_results_may_be_learnt_of_a_variant_in_each_instance() -> None:
     place = FakePlace()
     instances = iter([RIGHT, RIGHT * 2])
+    learnt = RIGHT
 
     def first(before: np.ndarray) -> np.ndarray:
+        nonlocal learnt
         if place.asked[-1][0] == "start":
-            place.learnt = next(instances)  # type: ignore[attr-defined]
-        return place.learnt  # type: ignore[attr-defined]
+            learnt = next(instances)
+        return learnt
 
-    place.writes["b"], place.writes["a"] = first, lambda before: place.learnt  # type: ignore[attr-defined]
+    place.writes["b"], place.writes["a"] = first, lambda before: learnt
     done = Measurement(place, {0: Expected(0.0, 0.0, of="b")}).run()
     assert set(done.outcomes().values()) == {("ok", "")}
     assert place.asked[1:3] == [("start", "b"), ("start", "a")], "whose results the others need is the first"

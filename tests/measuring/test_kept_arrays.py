@@ -43,7 +43,7 @@ def test_what_holds_itself_and_names_without_a_value_are_no_trouble() -> None:
 
 def test_objects_of_any_kind_are_no_trouble() -> None:
     class Odd:
-        __module__ = property(lambda self: "odd")  # type: ignore[assignment]
+        __module__ = property(lambda self: "odd")
 
         @property
         def __dict__(self) -> Any:  # type: ignore[override]
@@ -57,7 +57,8 @@ def test_objects_of_any_kind_are_no_trouble() -> None:
 
 
 def test_arrays_are_set_back_and_new_ones_spoilt() -> None:
-    prepared, kept = np.arange(3), {}
+    prepared = np.arange(3)
+    kept: dict[str, np.ndarray] = {}
     sample = holding(prepared, kept)
     arrays = KeptArrays(sample)
     prepared[:] = 7
@@ -70,7 +71,7 @@ def test_arrays_are_set_back_and_new_ones_spoilt() -> None:
 
 
 class Pair(NamedTuple):
-    count: int
+    number: int
     result: bytes
 
 

@@ -115,8 +115,9 @@ def test_another_error_of_a_reference_stays_its_own() -> None:
 @pytest.mark.parametrize("name", ["bytes_moved", "operations", "slm_bytes", "host_bytes"])
 @pytest.mark.parametrize("amount", [-1, float("nan"), float("inf")])
 def test_a_problem_whose_least_work_is_nonsense_is_refused(name: str, amount: float) -> None:
+    stated: dict[str, Any] = {name: amount}
     with pytest.raises(ValueError, match=rf"Problem\({name}=.*: give a number from 0"):
-        Problem(**{name: amount})
+        Problem(**stated)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.measuring.random_numbers import BLOCK_BYTES, LARGE_BYTES, PART_BYTES, Array, Asked, Numbers
+from xebench.measuring.random_numbers import BLOCK_BYTES, LARGE_BYTES, PART_BYTES, Asked, Numbers
+from xebench.system.sycl_types import Array
 
 SEED = 7
 N = LARGE_BYTES // 4

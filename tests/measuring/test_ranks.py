@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from family_kit import Sender, measure
@@ -90,12 +92,14 @@ def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: 
 
 def test_the_launcher_has_the_variables_of_the_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import serve
+    from xebench.system import runtime
 
     told: dict[str, str] = {}
-    monkeypatch.setattr(serve.runtime, "set_variables", told.update)
+    monkeypatch.setattr(runtime, "set_variables", told.update)
     monkeypatch.setattr(serve, "find_launcher", lambda: "mpiexec")
-    monkeypatch.setattr(serve.os, "execv", lambda path, arguments: told.update(ran=" ".join(arguments)))
-    serve.become_launcher("level_zero:gpu:0", '{"I_MPI_OFFLOAD_PIN": "1"}', "2", "python")
+    monkeypatch.setattr(os, "execv", lambda path, arguments: told.update(ran=" ".join(arguments)))
+    become: Any = serve.become_launcher  # it says that it does not return
+    become("level_zero:gpu:0", '{"I_MPI_OFFLOAD_PIN": "1"}', "2", "python")
     assert told["I_MPI_OFFLOAD_PIN"] == "1", "what a variant asks for comes last"
     assert (told["I_MPI_OFFLOAD"], told["ran"]) == ("1", "mpiexec -n 2 python")
 

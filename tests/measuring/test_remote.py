@@ -45,7 +45,8 @@ def through_the_channel(message: Any) -> Any:
         Sender(writing).send(message)
         return Receiver(reading, Request | Answers).receive(1.0)
     finally:
-        os.close(reading), os.close(writing)
+        os.close(reading)
+        os.close(writing)
 
 
 def place(peers: FakePeers) -> Any:

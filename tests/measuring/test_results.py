@@ -32,18 +32,20 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
 @pytest.mark.parametrize(
     ("actual", "words"),
     [
-        (np.float32([1, np.nan, np.inf]), ""),
-        (np.float32([1.00001, np.nan, np.inf]), ""),
-        (np.float32([2, np.nan, np.inf]), "1 of 3 elements differ; first at (0,): 2.0 instead of 1.0"),
-        (np.float32([1, 5, np.inf]), "1 of 3 elements differ"),
-        (np.float64([1, np.nan, np.inf]), "dtype float64 instead of float32"),
-        (np.float32([1]), "shape (1,) instead of (3,)"),
+        (np.array([1, np.nan, np.inf], np.float32), ""),
+        (np.array([1.00001, np.nan, np.inf], np.float32), ""),
+        (np.array([2, np.nan, np.inf], np.float32), "1 of 3 elements differ; first at (0,): 2.0 instead of 1.0"),
+        (np.array([1, 5, np.inf], np.float32), "1 of 3 elements differ"),
+        (np.array([1, np.nan, np.inf], np.float64), "dtype float64 instead of float32"),
+        (np.array([1], np.float32), "shape (1,) instead of (3,)"),
     ],
 )
 def test_differences(actual: np.ndarray, words: str) -> None:
     from xebench.measuring.correctness import Expected
 
-    found = Expected(1e-4, 0, {"result": np.float32([1, np.nan, np.inf])}, of="reference").faults({"result": actual})
+    found = Expected(1e-4, 0, {"result": np.array([1, np.nan, np.inf], np.float32)}, of="reference").faults(
+        {"result": actual}
+    )
     assert words in found and bool(words) == bool(found)
 
 

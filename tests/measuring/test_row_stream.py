@@ -181,7 +181,7 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
     from xebench.measuring.samples import RowStream
 
     sender = Sender()
-    rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])  # type: ignore[arg-type]
+    rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])
     rows.add_compilations("a", [Compilation("k", "build", 30, False)], 100)
     rows.add_compilations("b", [Compilation("k", "build", 30, False)], 100)
     ((table, sent),) = sender.sent

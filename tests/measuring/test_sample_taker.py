@@ -47,7 +47,7 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
     anything: Any = log
     taker = SampleTaker(anything, lambda: Rules(metric, 1, bytes_moved=1_000_000), log if cold else None)
-    variant = Variant("v", "naive", print, {}, (), "")
+    variant = Variant("v", "naive", print, (), (), "")
     taken: list[float] = []
 
     def calls() -> Calls[None]:
@@ -129,8 +129,9 @@ def test_the_clock_of_another_process_may_have_another_zero() -> None:
     from xebench.measuring.samples import Rules, SampleTaker
     from xebench.patterns.pattern import Variant
 
-    here, ranks = (Variant(name, "naive", print, {}, (), "", ranks=count) for name, count in (("v", 0), ("r", 2)))
-    other, same = (Variant(name, "naive", print, {}, (), "", {"B": "2", "A": "1"}) for name in ("w", "x"))
-    taker = SampleTaker(Any, lambda: Rules("device", 1.0))
+    here, ranks = (Variant(name, "naive", print, (), (), "", ranks=count) for name, count in (("v", 0), ("r", 2)))
+    other, same = (Variant(name, "naive", print, (), (), "", {"B": "2", "A": "1"}) for name in ("w", "x"))
+    no_rows: Any = None
+    taker = SampleTaker(no_rows, lambda: Rules("device", 1.0))
     assert taker.rules_of(other) is taker.rules_of(same) is taker.rules_of(other)
     assert len({id(taker.rules_of(variant)) for variant in (here, ranks, other)}) == 3

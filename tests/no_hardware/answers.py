@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from xebench.system import runtime
@@ -121,7 +122,7 @@ def times(device: str) -> dict[str, str]:
         "fill": lambda: session.fill(y, 0),
         "barrier": session.barrier,
     }
-    return {name: ending(lambda sample=sample: session.measure(sample)) for name, sample in samples.items()}
+    return {name: ending(partial(session.measure, sample)) for name, sample in samples.items()}
 
 
 def devices(device: str) -> dict[str, Any]:
@@ -233,7 +234,7 @@ def products(device: str) -> dict[str, str]:
 
     session = Session.on(device)
     square = session.alloc((1024, 1024), np.float32)
-    return {mode: ending(lambda mode=mode: onemkl._multiply(square, square, square, 1, 0, mode)) for mode in MODES}
+    return {mode: ending(partial(onemkl._multiply, square, square, square, 1, 0, mode)) for mode in MODES}
 
 
 ASKED = (limits, registers, times, devices, copies, switches, peers, imported, same_code, products)

@@ -17,9 +17,9 @@ from xebench.dpex.shipped import shipped_spirv
 from xebench.dpex.signature import signature_of
 from xebench.isa import packing
 from xebench.isa.ocloc import NoCompiler
-from xebench.isa.packing import OCLOC, KernelRecorder, OpenCLModules
+from xebench.isa.packing import KernelRecorder, OpenCLModules
 from xebench.measuring.session.session import Session
-from xebench.system.kernel_files import write_pack
+from xebench.system.kernel_files import OCLOC, write_pack
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

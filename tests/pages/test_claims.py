@@ -124,7 +124,9 @@ def test_an_answer_of_another_text_of_the_pattern_is_of_an_older_program(run: Ru
 def test_what_a_run_measured_otherwise_it_does_not_answer(run: Run) -> None:
     info = pattern(run, FASTER)
     assert asked(run, info) == [["holds", "inverts"]]
-    for changed in ({"metric": "span"}, {"axes": {"other": (1,)}}, {"presets": {}}, {"state": "cold"}, {"name": "q"}):
+    changes: tuple[dict[str, Any], ...]
+    changes = ({"metric": "span"}, {"axes": {"other": (1,)}}, {"presets": {}}, {"state": "cold"}, {"name": "q"})
+    for changed in changes:
         assert asked(run, msgspec.structs.replace(info, **changed)) == [[]], changed
     assert asked(run, pattern(run, msgspec.structs.replace(FASTER, against="another"))) == [[]]
 
@@ -190,11 +192,12 @@ def test_why_a_cpu_answers_so_is_not_said_of_a_gpu(run: Run) -> None:
 
 def test_claims_on_code_have_the_answers_of_the_kept_compilers() -> None:
     claim = Claim("registers", against="slow", source="G 2272")
-    told = {"pattern": "p", "variant": "fast", "gpu": "pvc", "answer": "holds", "number": 8, "against_number": 16}
-    told["claim"] = {**msgspec.to_builtins(claim), "source": "", "strength": "ours"}  # it was ours then
+    was = {**msgspec.to_builtins(claim), "source": "", "strength": "ours"}  # it was ours then
+    told: dict[str, Any] = {"pattern": "p", "variant": "fast", "gpu": "pvc", "claim": was}
+    told |= {"answer": "holds", "number": 8, "against_number": 16}
     refused = {**told, "gpu": "bmg", "answer": "undecided", "number": None}
     another = {**told, "claim": {**told["claim"], "against": "x"}}
-    compilers = [
+    compilers: list[dict[str, Any]] = [
         {"igc": "libigc.so.1.0.1", "rows": []},
         {"igc": "libigc.so.2.40", "rows": [], "claims": [told, refused, another]},
     ]

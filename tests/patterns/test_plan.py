@@ -101,7 +101,12 @@ def test_a_value_that_cannot_be_is_refused_before_anything_is_measured(axes: Any
 
 def test_values_are_taken_as_the_pattern_has_them() -> None:
     axes = {"kind": ("a", "b"), "scale": (0.5,), "sub_group_size": ("device",)}
-    override = {"n": (1e3,), "kind": ("c",), "scale": (2,), "sub_group_size": ("device", 16.0)}
+    override: dict[str, tuple[Any, ...]] = {
+        "n": (1e3,),
+        "kind": ("c",),
+        "scale": (2,),
+        "sub_group_size": ("device", 16.0),
+    }
     plan = build_plan([info(axes=axes)], "smoke", override)
     assert [family.point() for family in plan] == [
         "kind=c;n=1000;scale=2;sub_group_size=device",
@@ -148,7 +153,7 @@ def test_a_malformed_override_is_refused(text: str) -> None:
         parse_override(text)
 
 
-FOLLOWING = {
+FOLLOWING: dict[str, Any] = {
     "axes": {"sub_group_size": ("device",)},
     "presets": {"smoke": {"n": 4}, "default": {"n": {"cpu": 8, "gpu": 64}}},
 }

@@ -15,6 +15,7 @@ import xebench
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import pattern_file
 from xebench.patterns.registry import Declarations, Refusal, is_as_declared, read, read_each
+from xebench.system import runtime
 from xebench.system.children import process
 from xebench.tables.analysis.claim import Claim
 
@@ -208,7 +209,7 @@ def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch:
     def load() -> None:
         raise BrokenEnvironment("dpctl is missing: make install")
 
-    monkeypatch.setattr(pattern_file.runtime, "load", load)
+    monkeypatch.setattr(runtime, "load", load)
     begun: list[str] = []
     assert isinstance(pattern_file.read([str(file)], begun.append), Declarations) and begun == [str(file)]
     file.write_text("import a_package_that_is_not_there\n")

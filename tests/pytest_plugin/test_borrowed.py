@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -18,7 +19,8 @@ def test_the_installed_pytest_benchmark_has_every_name(benchmark: BenchmarkFixtu
     borrowed.set_timer(benchmark, lambda: next(ticks), 1.0)
     benchmark.disabled = False  # as it is in processes of xdist
     benchmark.pedantic(lambda: None, rounds=3)
-    assert benchmark.stats.stats.data == [1, 1, 1], "it reads the timer that it was given"
+    stats: Any = benchmark.stats
+    assert stats.stats.data == [1, 1, 1], "it reads the timer that it was given"
     before = borrowed.max_time_s(benchmark)
     borrowed.shorten(benchmark, 0.5)
     assert borrowed.max_time_s(benchmark) == before / 2

@@ -43,7 +43,7 @@ def test_an_axis_holds_its_values_in_order(values: list[float]) -> None:
 def test_a_logarithmic_axis_has_equal_ratios_of_equal_length_and_clips() -> None:
     scale = Scale(0.25, 64, 0, 232, logarithmic=True)
     assert scale.at(1) == pytest.approx(232 / 4)
-    assert (scale.at(1e9), scale.at(0.001)) == (pytest.approx(232), 0)
+    assert scale.at(1e9) == pytest.approx(232) and scale.at(0.001) == 0
     assert scale.at(4) - scale.at(2) == pytest.approx(scale.at(2) - scale.at(1))
     assert scale.ratios(5) == [0.25, 1, 4, 16, 64]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -77,7 +78,7 @@ def test_intervals_of_one_instance_say_what_they_lack(run: Run, form: str, optio
 def test_a_fraction_above_its_roof_has_a_star_and_its_word(run: Run, form: str, options: dict[str, object]) -> None:
     assert "%*" not in words_of(run, form, options)
     note = "faster than the measured roof: memory bandwidth was measured too low"
-    above = {"roof_fraction": 1.31, "roof_note": note}
+    above: dict[str, Any] = {"roof_fraction": 1.31, "roof_note": note}
     fast = changed(run, summaries=run.summaries.assign(**above), pairs=run.pairs.assign(roof_fraction=1.31))
     page = words_of(fast, form, options)
     assert ">100 %*" in page.replace("&gt;", ">") and "131 %" not in page
@@ -85,7 +86,8 @@ def test_a_fraction_above_its_roof_has_a_star_and_its_word(run: Run, form: str, 
     near = changed(run, summaries=run.summaries.assign(roof_fraction=1.01), pairs=run.pairs.assign(roof_fraction=1.01))
     assert "101 %" in words_of(near, form, options) and "* above" not in words_of(near, form, options)
     # runs of earlier versions know of no level but the memory
-    old = changed(fast, summaries=fast.summaries.assign(roof_note=pd.NA))
+    unknown: Any = pd.NA
+    old = changed(fast, summaries=fast.summaries.assign(roof_note=unknown))
     assert "its data came from a cache" in words_of(old, form, options)
 
 

@@ -46,8 +46,13 @@ def info(tmp_path: Path) -> PatternInfo:
     return PatternInfo("p", "slm", "SLM", "Do not wait.", (), "device", {}, {}, variants, str(source))
 
 
+def sides(info: PatternInfo) -> tuple[VariantInfo, VariantInfo]:
+    one, other = info.variants
+    return one, other
+
+
 def test_two_columns_mark_what_differs(info: PatternInfo) -> None:
-    lines = as_text(info, *info.variants, width=80).splitlines()
+    lines = as_text(info, *sides(info), width=80).splitlines()
     assert "slow (naive)         fast (optimized)" in lines
     assert "def slow(session): | def fast(session):" in lines
     assert "    both()               both()" in lines and "    wait()         <" in lines
@@ -56,7 +61,7 @@ def test_two_columns_mark_what_differs(info: PatternInfo) -> None:
 
 
 def test_where_there_is_no_room_one_follows_the_other(info: PatternInfo) -> None:
-    lines = as_text(info, *info.variants, width=30).splitlines()
+    lines = as_text(info, *sides(info), width=30).splitlines()
     assert [line for line in lines if "def " in line][:2] == ["- def slow(session):", "+ def fast(session):"]
     assert "      both()" in lines and "-     wait()" in lines
 
@@ -65,10 +70,10 @@ def test_long_lines_of_code_are_broken_between_words(info: PatternInfo) -> None:
     called = "call(" + ", ".join(f"argument_{number}" for number in range(20)) + ")"
     Path(info.source).write_text(SOURCE.replace("wait()", called))
     for width, mark in ((80, "-     call("), (120, "|")):
-        text = as_text(info, *info.variants, width=width)
+        text = as_text(info, *sides(info), width=width)
         assert max(map(len, text.splitlines())) <= width and mark in text
         assert [word for word in called.split() if word not in text] == []
-    side_by_side = as_text(info, *info.variants, width=120).splitlines()
+    side_by_side = as_text(info, *sides(info), width=120).splitlines()
     assert any(line.startswith("    call(argument_0,") and line.endswith(" <") for line in side_by_side)
     assert any(line.startswith("        argument_") for line in side_by_side), "further in than its beginning"
 
@@ -116,9 +121,9 @@ def test_the_answers_are_those_of_the_newest_run_of_each_device(
     assert newest.path == Path("runs/new")
     assert newest_of_each_device("no_such") == []
     convolution = msgspec.structs.replace(info, name="convolution")
-    text = as_text(convolution, *info.variants, [newest], 80)
+    text = as_text(convolution, *sides(info), [newest], 80)
     assert "answers of runs/new:" in text and "✓ cached" in text and "histogram" not in text
-    told = json.loads(as_json(convolution, *info.variants, [newest]))
+    told = json.loads(as_json(convolution, *sides(info), [newest]))
     assert [(row["variant"], row["answer"], row["older_program"]) for row in told["answers"]] == [
         ("cached", "holds", False)
     ]
@@ -132,4 +137,4 @@ def test_a_run_of_another_text_of_the_pattern_is_told(info: PatternInfo, all_ans
 
 
 def test_what_nobody_measured_is_told_with_the_next_step(info: PatternInfo) -> None:
-    assert "no run in runs or results has measured it: xebench run p, or --run FOLDER" in as_text(info, *info.variants)
+    assert "no run in runs or results has measured it: xebench run p, or --run FOLDER" in as_text(info, *sides(info))

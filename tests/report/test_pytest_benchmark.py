@@ -62,7 +62,9 @@ def test_samples_that_do_not_count_are_left_out(run: Run) -> None:
     spoilt = changed(run, samples=run.samples.assign(valid=~(cached & (run.samples["block"] == 0))))
 
     def rounds(of: Run) -> int:
-        return next(one["stats"]["rounds"] for one in exported(of)["benchmarks"] if one["name"].startswith("cached"))
+        return next(
+            int(one["stats"]["rounds"]) for one in exported(of)["benchmarks"] if one["name"].startswith("cached")
+        )
 
     assert rounds(spoilt) == rounds(run) - 1
 

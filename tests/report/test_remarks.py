@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -46,7 +47,8 @@ def test_roofs_that_could_not_be_measured_are_told_with_the_reason(run: Run) -> 
     halves = "device_to_host: the two halves of its samples give 2 and 40 GB/s"
     some = changed(run, devices=run.devices.assign(roofs_from=f"this run; {halves}"))
     assert f"roofs that are not known: {halves}" in notes(some)
-    for source in ("this run", "xebench roofline of 2026-01-02", pd.NA):
+    sources: tuple[Any, ...] = ("this run", "xebench roofline of 2026-01-02", pd.NA)
+    for source in sources:
         whole = changed(run, devices=run.devices.assign(roofs_from=source))
         assert not [line for line in notes(whole) if line.startswith("roofs that")], source
 

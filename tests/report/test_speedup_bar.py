@@ -33,5 +33,7 @@ def test_numbers_stand_over_their_place() -> None:
         ((None, None, None), "                 "),
     ],
 )
-def test_what_is_beyond_the_axis_has_an_arrow(ends: tuple[float | None, ...], drawn: str) -> None:
+def test_what_is_beyond_the_axis_has_an_arrow(
+    ends: tuple[float | None, float | None, float | None], drawn: str
+) -> None:
     assert bar(*ends, CELLS) == drawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from xebench.measuring.roofline.catalogue import (
 )
 from xebench.measuring.roofline.measure import ProbeResult, Roofline, Store
 from xebench.report.machine_views import ROOFLINE
+from xebench.system import runtime
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import DeviceInfo
 from xebench.tables.device_facts import Roof
@@ -65,7 +67,7 @@ def test_each_group_is_asked_once_and_all_probes_are_read(gpu: DeviceInfo, store
 def test_a_cpu_device_that_others_use_is_measured_with_more_patience(
     gpu: DeviceInfo, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measure.os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     for device, effort in ((gpu, "full"), (replace(gpu, device_class="cpu", name="CPU"), "patient")):
         child = Child()
         roofline = measure.measure_roofline(device, store=store, ask=child)
@@ -157,7 +159,7 @@ def test_roofs_of_a_device_that_was_measured(
         return Selection()
 
     store.keep(measured)
-    monkeypatch.setattr(measure.runtime, "select_device", select, raising=False)
+    monkeypatch.setattr(runtime, "select_device", select, raising=False)
     roofs = measure.roofs("gpu", store=store)
     assert asked == ["gpu"]
     place = {probe.name: float(number) for number, probe in enumerate(PROBES, 1)}

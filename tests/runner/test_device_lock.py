@@ -59,7 +59,8 @@ def test_a_run_that_was_killed_is_gone(tmp_path: Path) -> None:
 
 
 def test_another_run_is_told_of_once_and_seen_while_it_is_there(tmp_path: Path) -> None:
-    now, told = 0.0, []
+    now = 0.0
+    told: list[OtherRun] = []
     mine = DeviceLock("gpu-0", other_run(1), tmp_path)
     watch = SharingWatch(mine, told.append, clock=lambda: now)
     assert not watch.shared()

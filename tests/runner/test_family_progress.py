@@ -179,9 +179,9 @@ def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> Non
 
 
 def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
-    work = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
+    work: dict[str, Any] = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
     work |= {"host_bytes": 4, "working_set_bytes": 32, "read_part": 0.5, "peer_bytes": 64}
-    row = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
+    row: dict[str, Any] = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
     row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2, "program": "p", "switches_found": "{}"}
     result = CaseResult.of_row(row)
     assert result == CaseResult(
@@ -201,7 +201,12 @@ def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> N
 
 def test_the_working_set_is_what_the_arrays_occupy_on_the_device() -> None:
     half = np.zeros((4, 8), np.float32)
-    arrays = {"a": half, "b": inout(half), "c": output((2, 3), np.int16), "d": output(5, np.float64, host=True)}
+    arrays: dict[str, Any] = {
+        "a": half,
+        "b": inout(half),
+        "c": output((2, 3), np.int16),
+        "d": output(5, np.float64, host=True),
+    }
     work = Work.of(Problem(bytes_moved=8, steps=3, name="x", **arrays))
     assert work.working_set_bytes == 2 * half.nbytes + 12
     assert work.host_bytes == 40, "what must arrive on the host"
@@ -210,7 +215,8 @@ def test_the_working_set_is_what_the_arrays_occupy_on_the_device() -> None:
 
 def test_what_is_read_of_the_traffic_follows_from_the_arrays() -> None:
     read, written, both = np.zeros(16, np.float32), output(8, np.float32), inout(np.zeros(16, np.float32))
-    parts = [{"a": read}, {"c": written}, {"b": both}, {"a": read, "c": written}, {"a": read, "b": both}, {"n": 8}]
+    parts: list[dict[str, Any]] = [{"a": read}, {"c": written}, {"b": both}]
+    parts += [{"a": read, "c": written}, {"a": read, "b": both}, {"n": 8}]
     assert [Work.of(Problem(**fields)).read_part for fields in parts] == [1, 0, 1 / 2, 2 / 3, 2 / 3, None]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -111,10 +111,10 @@ class Sink:
     def __init__(self) -> None:
         self.rows: list[tuple[str, dict[str, Any]]] = []
 
-    def append(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         self.rows += [(table, dict(row)) for row in rows]
 
-    def append_checks(self, checks: Sequence[CheckRow]) -> None:
+    def append_checks(self, checks: Iterable[CheckRow]) -> None:
         self.append("checks", [check._asdict() for check in checks])
 
     def last_cases(self) -> dict[str, tuple[str, str]]:
@@ -146,7 +146,7 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
     manager = Manager(
         {"device": "opencl:cpu:0", "device_class": "cpu"},
         sink,
-        DeviceWorker(lambda environment: next(waiting)),  # type: ignore[arg-type, return-value]
+        DeviceWorker(lambda environment: next(waiting)),  # type: ignore[arg-type]
         **{"sampling": Sampling(), "timeout_s": 1, **options},
         seed=1,
         clock=clock,
@@ -675,7 +675,7 @@ def test_no_pass_begins_when_all_samples_are_taken() -> None:
 
 
 def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
-    both = Sampling(max_blocks=7, passes=5, states=("hot", "cold"))
+    both = Sampling(max_blocks=7, passes=5, states=(State.HOT, State.COLD))
     answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
     hot_and_cold = [
         [samples(2 * n, block=2 * n), samples(2 * n + 1, block=2 * n + 1), *answers[n][1:]] for n in range(3)

@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def statuses(run: Run, moment: str) -> dict[str, str]:
     cases = run.cases[run.cases["pattern"] == f"mischief_{moment}"]
-    return cases.set_index("variant")["status"].to_dict()
+    return dict(zip(cases["variant"], cases["status"], strict=True))
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

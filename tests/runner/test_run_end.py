@@ -11,7 +11,8 @@ class Writer:
     """Takes a second for each 100 bytes of its journal."""
 
     def __init__(self) -> None:
-        self.journal_bytes, self.now, self.tried = 200, 0.0, []
+        self.journal_bytes, self.now = 200, 0.0
+        self.tried: list[int] = []
 
     def write_tables(self) -> None:
         self.now += self.journal_bytes / 100

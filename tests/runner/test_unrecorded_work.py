@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> N
     ],
 )
 def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, variant: str, side: str, run: Run) -> None:
-    pair = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
+    pair: Any = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
     assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
     assert pair["outcome"] == "inconclusive"
     assert f"beside its commands {side} takes " in pair["reason"] or f"{side}'s host time" in pair["reason"]

@@ -50,7 +50,7 @@ class FakeManager:
 
     def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Family | None) -> None:
         name = family.pattern.name
-        self.upcoming.append(upcoming and upcoming.pattern.name)
+        self.upcoming.append(upcoming.pattern.name if upcoming else None)
         self.asked.append((name, visit))
         fixed = fixed_columns(family, DEVICE, seed=1)
         known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,10 @@ def test_without_a_budget_families_have_their_turns_with_equal_parts_of_what_is_
     turns = plan()
     states = [FamilyState(rest_s=9.0), FamilyState(rest_s=9.0)]
     order = []
+    about_3_s: Any = pytest.approx(3.0)
     while (found := turns.next(states)) is not None:
         number, visit = found
-        assert visit == Visit(states[number].visits, pytest.approx(3.0), 2)
+        assert visit == Visit(states[number].visits, about_3_s, 2)
         order.append(number)
         states[number] = FamilyState(visit.number + 1, over=visit.number == 2, rest_s=6.0 - 3.0 * visit.number)
     assert order == [0, 1, 0, 1, 0, 1]

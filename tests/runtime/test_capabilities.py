@@ -99,7 +99,7 @@ def test_every_known_requirement_is_understood() -> None:
 def test_least_amounts_are_thresholds(has: int, wants: int) -> None:
     device = replace(GPU, max_work_group_size=has, local_memory_bytes=has, global_memory_bytes=has)
     for name in ("work_group_size", "local_memory_bytes", "global_memory_bytes"):
-        assert (missing(device, **{name: wants}) is None) == (wants <= has)
+        assert (missing(device, (), **{name: wants}) is None) == (wants <= has)
 
 
 @pytest.mark.parametrize(("offered", "size"), [((8, 16, 32), 16), ((32,), 32), ((4, 8), 8), ((), 16)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes.util
+import grp
 import os
 from pathlib import Path
 
@@ -59,7 +61,7 @@ def test_a_group_without_a_name_is_its_number(root: Path, monkeypatch: pytest.Mo
     def unknown(number: int) -> None:
         raise KeyError(number)
 
-    monkeypatch.setattr(libraries.grp, "getgrgid", unknown)
+    monkeypatch.setattr(grp, "getgrgid", unknown)
     assert libraries._group_of(root) == str(root.stat().st_gid)
 
 
@@ -67,7 +69,7 @@ def test_a_group_without_a_name_is_its_number(root: Path, monkeypatch: pytest.Mo
 def test_a_missing_level_zero_matters_where_a_gpu_is(
     monkeypatch: pytest.MonkeyPatch, expected: bool, status: str
 ) -> None:
-    monkeypatch.setattr(libraries.ctypes.util, "find_library", lambda name: None)
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
     loader, driver = libraries.level_zero_findings(expected, "libze_nowhere.so.1")
     assert loader.status == driver.status == status
     assert "libze1" in loader.next_step
@@ -75,7 +77,7 @@ def test_a_missing_level_zero_matters_where_a_gpu_is(
 
 
 def test_a_loader_without_the_newest_function_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries.ctypes.util, "find_library", lambda name: "libze_intel_gpu.so.1")
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: "libze_intel_gpu.so.1")
     loader, driver = libraries.level_zero_findings(True, "libc.so.6")
     assert loader.status == "warning"
     assert "too old" in loader.detail

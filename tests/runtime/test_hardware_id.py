@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xebench.system.runtime import devices
+from xebench.system.runtime import devices, level_zero_library, opencl_library
 from xebench.system.runtime.devices import hardware_id
 
 PCI, UUID = 0x410F, 0x106A
@@ -53,12 +53,12 @@ class Driver:
 def test_equal_gpus_are_told_apart_by_what_opencl_says(
     answers: dict[int, bytes], expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices.opencl_library, "open_library", lambda: Driver(answers))
+    monkeypatch.setattr(opencl_library, "open_library", lambda: Driver(answers))
     assert [hardware_id(equal_gpu(0x03)), hardware_id(equal_gpu(0x5D))] == expected
 
 
 def test_a_uuid_of_zeros_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices.opencl_library, "open_library", lambda: Driver({UUID: bytes(16)}))
+    monkeypatch.setattr(opencl_library, "open_library", lambda: Driver({UUID: bytes(16)}))
     assert hardware_id(equal_gpu(0)) is None
 
 
@@ -68,7 +68,7 @@ def test_level_zero_gives_a_uuid(monkeypatch: pytest.MonkeyPatch) -> None:
             properties._obj.uuid[0] = device.value
             return 0
 
-    monkeypatch.setattr(devices.level_zero_library, "open_library", Library)
+    monkeypatch.setattr(level_zero_library, "open_library", Library)
     assert hardware_id(equal_gpu(1, "level_zero")) == "uuid 01" + "0" * 30
     assert hardware_id(equal_gpu(2, "level_zero")) == "uuid 02" + "0" * 30
 
@@ -77,7 +77,7 @@ def test_without_a_driver_s_library_nothing_is_known(monkeypatch: pytest.MonkeyP
     def absent() -> Any:
         raise OSError("libze_loader.so.1: cannot open shared object file")
 
-    monkeypatch.setattr(devices.level_zero_library, "open_library", absent)
+    monkeypatch.setattr(level_zero_library, "open_library", absent)
     assert hardware_id(equal_gpu(1, "level_zero")) is None
     assert hardware_id(equal_gpu(1, "cuda")) is None
 
@@ -85,7 +85,6 @@ def test_without_a_driver_s_library_nothing_is_known(monkeypatch: pytest.MonkeyP
 @pytest.mark.device
 def test_the_handle_of_an_opencl_device_is_its_own() -> None:
     from xebench.system import runtime
-    from xebench.system.runtime import opencl_library
 
     runtime.load()
     import dpctl

@@ -129,7 +129,7 @@ def test_the_systems_cpu_driver_will_do(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.usefixtures("sound")
 def test_an_old_cpu_driver_is_a_warning_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading.libraries, "cpu_driver_series", lambda driver: 2024)
+    monkeypatch.setattr(libraries, "cpu_driver_series", lambda driver: 2024)
     finding = loading.cpu_driver_finding()
     assert finding.status == "warning"
     assert "wrong results" in finding.detail

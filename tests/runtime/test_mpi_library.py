@@ -51,7 +51,7 @@ class Library:
 
 def test_a_setting_is_found_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library()
-    monkeypatch.setattr(variables.ctypes, "CDLL", {"mpi.so": library}.__getitem__)
+    monkeypatch.setattr(ctypes, "CDLL", {"mpi.so": library}.__getitem__)
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", SimpleNamespace(__file__="mpi.so"))
     assert variables.control_variable("I_MPI_BUFFERS") == -1
     assert variables.control_variable("I_MPI_BUFFERS_MORE") == 5

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import libraries
+from xebench.system.runtime import libraries, packages
 from xebench.system.runtime.variables import hiding_variables
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
@@ -155,7 +155,7 @@ def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypat
     plain = tmp_path / "copy" / "libintelocl.so"
     plain.parent.mkdir()
     plain.touch()
-    monkeypatch.setattr(libraries.packages, "installed_version", lambda package: "2026.2.0")
+    monkeypatch.setattr(packages, "installed_version", lambda package: "2026.2.0")
     assert libraries.cpu_driver_series(plain) == 2026
-    monkeypatch.setattr(libraries.packages, "installed_version", lambda package: None)
+    monkeypatch.setattr(packages, "installed_version", lambda package: None)
     assert libraries.cpu_driver_series(plain) is None

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from xebench.measuring.sampling import Sampling, SamplingEnd, block_orders, sample_family
 from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.vocabulary import State
 
 NAMES = ("naive", "optimized", "library")
 
@@ -171,7 +172,7 @@ def test_a_state_has_its_name_and_its_blocks() -> None:
 
 
 def test_two_states_share_what_a_family_may_take() -> None:
-    both = Sampling(budget_s=6, max_blocks=400, states=("hot", "cold")).for_each_state()
+    both = Sampling(budget_s=6, max_blocks=400, states=(State.HOT, State.COLD)).for_each_state()
     assert (both.budget_s, both.max_blocks) == (3, 200)
     assert both.states == ("hot", "cold")
     one = Sampling(budget_s=6)

@@ -35,7 +35,7 @@ def set_to() -> Any:
     from xebench import kernel_api as kapi
 
     @kernel
-    def set_to(item: kapi.NdItem, x, place, value):  # type: ignore[no-untyped-def]
+    def set_to(item: kapi.NdItem, x, place, value):
         x[place] = value
 
     return set_to

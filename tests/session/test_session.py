@@ -85,7 +85,8 @@ def make() -> tuple[Any, Kernels]:
 
     clock = Clock()
     kernels = Kernels(clock)
-    return Session(Queue(clock), kernels, clock=clock), kernels
+    stand_in: Any = kernels
+    return Session(Queue(clock), stand_in, clock=clock), kernels
 
 
 def test_a_sample_lasts_until_everything_is_over() -> None:

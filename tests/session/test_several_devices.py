@@ -101,11 +101,13 @@ def test_engines_are_parts_of_the_stacks_of_a_card(several: Any) -> None:
 
 
 def test_a_cpu_beside_a_gpu_is_a_device_of_another_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dpctl
+
     from xebench.measuring.session import several_devices
 
     gpu, cpu = device(), device("Xeon", units=8)
     gpu.is_cpu, cpu.is_cpu = False, True
-    monkeypatch.setattr(several_devices.dpctl, "get_devices", lambda device_type: [cpu])
+    monkeypatch.setattr(dpctl, "get_devices", lambda device_type: [cpu])
     assert several_devices.several_devices(gpu, 1, "cpu").devices == (cpu,)
     for asked, count, why in ((cpu, 1, "^needs a GPU beside the CPU"), (gpu, 2, "^needs 2 CPU as a device, here 1")):
         with pytest.raises(Unsupported, match=why):
@@ -130,7 +132,7 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
     from xebench import kernel_api as kapi
 
     @kernel
-    def add_one(item: kapi.NdItem, x, y):  # type: ignore[no-untyped-def]
+    def add_one(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         y[i] = x[i] + np.int32(1)
 

@@ -57,13 +57,16 @@ def test_a_hierarchy_that_was_not_heeded_is_told(hierarchy: str, stacks: int, he
 
 
 def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.session import switches
+    import dpctl
 
-    monkeypatch.setattr(switches.dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
+    from xebench.measuring.session import switches
+    from xebench.system.runtime import level_zero_library
+
+    monkeypatch.setattr(dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
     monkeypatch.setattr(switches, "device_handle", lambda device: device)
-    monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
+    monkeypatch.setattr(level_zero_library, "open_library", lambda: None)
     of_stack = {"numa": 4}  # the name of a pretended stack; the card itself shows one engine
-    monkeypatch.setattr(switches.level_zero_library, "compute_engines", lambda library, device: of_stack.get(device, 1))
+    monkeypatch.setattr(level_zero_library, "compute_engines", lambda library, device: of_stack.get(device, 1))
     monkeypatch.setattr(switches, "has_immediate_list", lambda queue: True)
     assert found({"ZEX_NUMBER_OF_CCS": "0:4"}, Queue()) == {"ZEX_NUMBER_OF_CCS": "4 compute engines"}
     with pytest.raises(Unsupported, match="ZEX_NUMBER_OF_CCS=0:2 was not heeded"):
@@ -91,12 +94,13 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 ) -> None:
     from types import SimpleNamespace
 
-    from xebench.measuring.session import switches
+    from xebench.dpex import openmp
+    from xebench.system.runtime import level_zero_library
 
     target = SimpleNamespace(context=1, alloc=lambda size_bytes: size_bytes, free=lambda address: None)
-    monkeypatch.setattr(switches.openmp, "target_device", lambda device: target)
-    monkeypatch.setattr(switches.level_zero_library, "open_library", lambda: None)
-    monkeypatch.setattr(switches.level_zero_library, "owner", lambda library, context, address: owner)
+    monkeypatch.setattr(openmp, "target_device", lambda device: target)
+    monkeypatch.setattr(level_zero_library, "open_library", lambda: None)
+    monkeypatch.setattr(level_zero_library, "owner", lambda library, context, address: owner)
     name = "LIBOMPTARGET_LEVEL_ZERO_MEMORY_POOL"
     for wanted, mib in (("0", 1), ("device,16,4,256", 16)):
         words = f"memory of {mib} MiB {'goes' if owner is None else 'stays'} when it is freed"
@@ -125,10 +129,10 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 def test_variables_of_openmp_are_found_by_how_it_copies(
     name: str, wanted: str, lists: int, staged: bool, heeded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xebench.measuring.session import switches
+    from xebench.dpex import openmp
 
-    copies = switches.openmp.Copies(lists, staged)
-    monkeypatch.setattr(switches.openmp, "traced_copies", lambda device, size_kib: copies)
+    copies = openmp.Copies(lists, staged)
+    monkeypatch.setattr(openmp, "traced_copies", lambda device, size_kib: copies)
     variable = f"LIBOMPTARGET_LEVEL_ZERO_{name}"
     if heeded:
         assert set(found({variable: wanted}, Queue())) == {variable}
@@ -138,10 +142,10 @@ def test_variables_of_openmp_are_found_by_how_it_copies(
 
 
 def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.session import switches
+    from xebench.system.runtime import variables
 
     read = {"I_MPI_OFFLOAD_BUFFER_NUM": 32, "I_MPI_OFFLOAD_PIPELINE_THRESHOLD": 65536}
-    monkeypatch.setattr(switches.variables, "control_variable", read.get)
+    monkeypatch.setattr(variables, "control_variable", read.get)
     assert found({"I_MPI_OFFLOAD_BUFFER_NUM": "32"}, Queue()) == {"I_MPI_OFFLOAD_BUFFER_NUM": "MPI has 32"}
     with pytest.raises(Unsupported, match="THRESHOLD=524288 was not heeded: MPI has 65536"):
         found({"I_MPI_OFFLOAD_PIPELINE_THRESHOLD": "524288"}, Queue())

@@ -32,7 +32,7 @@ def kernels() -> tuple[Any, Any]:
     from xebench import kernel_api as kapi
 
     @kernel
-    def store_late(item: kapi.NdItem, x, value, loops):  # type: ignore[no-untyped-def]
+    def store_late(item: kapi.NdItem, x, value, loops):
         i = item.get_global_id(0)
         a = np.int32(0)
         for _ in range(loops):
@@ -40,7 +40,7 @@ def kernels() -> tuple[Any, Any]:
         x[i] = value + np.int32(a == 123456)
 
     @kernel
-    def copy_each(item: kapi.NdItem, x, y):  # type: ignore[no-untyped-def]
+    def copy_each(item: kapi.NdItem, x, y):
         i = item.get_global_id(0)
         y[i] = x[i]
 
@@ -100,13 +100,18 @@ def test_only_another_queues_events_cost_a_copy() -> None:
         is_in_order = False
 
     waits, own, free = Waits(), Queue(), OutOfOrder()
-    same = [Event(own)]
+    same: Any = [Event(own)]
     assert waits.before_kernel(own, same) is same
-    other = [Event(free), Event(own)]
+    other: Any = [Event(free), Event(own)]
     assert waits.before_kernel(free, other) is other
     assert waits.before_kernel(own, ()) == ()
     copied: list[Any] = []
-    waits._copy_a_byte = lambda queue, depends: copied.append((queue, depends)) or "the copy"  # type: ignore[method-assign]
+
+    def copy(queue: Any, depends: Any) -> str:
+        copied.append((queue, depends))
+        return "the copy"
+
+    waits._copy_a_byte = copy  # type: ignore[method-assign]
     assert waits.before_kernel(own, other) == ()
     assert waits.before_barrier(free, other) == ["the copy"]
     assert copied == [(own, other), (free, other)]

@@ -36,7 +36,8 @@ def sleeper(seconds: float) -> Program:
 
 
 def test_statistics_of_a_side() -> None:
-    assert ProgramTimes.of([4.0, 1.0, 1.0]) == ProgramTimes(3, 1.0, 2.0, 1.0, pytest.approx(3**0.5))
+    deviation: Any = pytest.approx(3**0.5)
+    assert ProgramTimes.of([4.0, 1.0, 1.0]) == ProgramTimes(3, 1.0, 2.0, 1.0, deviation)
 
 
 def test_xebench_compares_block_by_block() -> None:

@@ -129,8 +129,10 @@ def test_marks_stay_inside_their_panel() -> None:
     for panel in panels:
         curves = [line for line in panel.lines if any(line.get_label() == f"{k.tool}, {k.name}" for k in KNOBS)]
         assert len(curves) == len({knob.tool for knob in KNOBS})
-        points = [point for line in panel.lines for point in zip(*line.get_data(), strict=True)]
-        ends = [end for bars in panel.collections for segment in bars.get_segments() for end in segment]
+        lines: Any = panel.lines
+        points = [point for line in lines for point in line.get_xydata()]
+        collections: Any = panel.collections  # each of lines
+        ends = [end for bars in collections for segment in bars.get_segments() for end in segment]
         assert len(panel.containers) == len(PRECISIONS)
         assert len(ends) == 2 * 2 * len(PRECISIONS)
         for x, y in [*points, *ends]:

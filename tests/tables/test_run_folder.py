@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from xebench.tables.columns import Column
 MANIFEST = {"command": ["xebench", "run"], "created": "2024-05-01T00:00:00+00:00"}
 
 
-def finished(path: Path, state: str = "complete") -> Run:
+def finished(path: Path, state: Literal["complete", "interrupted"] = "complete") -> Run:
     with RunWriter.create(path, MANIFEST) as writer:
         write_pair(writer)
         return writer.finish(state)

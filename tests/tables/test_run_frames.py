@@ -48,9 +48,9 @@ def test_the_rows_of_one_pattern_are_those_of_the_whole(folder: str) -> None:
 
 
 def test_columns_of_parameters_are_those_of_the_pattern(run: Run) -> None:
-    names = [name for name in run.of("slm_bank_conflicts").pairs if name.startswith("param_")]
+    names = [name for name in run.of("slm_bank_conflicts").pairs.columns if name.startswith("param_")]
     assert names == ["param_n", "param_steps", "param_stride", "param_work_group_size"]
-    assert len([name for name in run.pairs if name.startswith("param_")]) > 3 * len(names)
+    assert len([name for name in run.pairs.columns if name.startswith("param_")]) > 3 * len(names)
 
 
 def test_a_pattern_that_is_not_there_is_named_with_what_was_meant(run: Run) -> None:

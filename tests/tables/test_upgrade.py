@@ -64,8 +64,8 @@ def test_of_a_killed_run_only_what_was_checked_counts(name: str) -> None:
     sampled = run.samples[run.samples["state"] != "compile"]
     sessions = sampled.groupby(["instance", "checked"])["sample_id"].agg(["min", "max"])
     assert sorted(sessions.index) == [(0, False), (0, True), (1, False)]
-    assert sessions.loc[(0, False), "max"] < sessions.loc[(0, True), "min"]
-    assert sessions.loc[(0, True), "max"] < sessions.loc[(1, False), "min"]
+    first, last = sessions["min"], sessions["max"]
+    assert last[(0, False)] < first[(0, True)] and last[(0, True)] < first[(1, False)]
     compiled = run.samples[run.samples["state"] == "compile"].groupby("case_id")["checked"]
     for case, checked in compiled:
         assert checked.is_monotonic_increasing and checked.nunique() == 2, f"{case}: the first session's are superseded"

@@ -94,12 +94,12 @@ def _address(array: Any) -> int:
     return int(array.ctypes.data if usm_array is None else usm_array._pointer)
 
 
-def _load(width_and_multiple: tuple[int, int], array: Any, index: int) -> tuple[Any, ...]:
+def _load(width_and_multiple: tuple[int, int], array: Any, index: int | tuple[int, ...]) -> tuple[Any, ...]:
     """A tuple of the {width} elements from ``array[index]`` on; *index* {rule} (``OpLoad``)."""
     return device_function.load(array, index, *width_and_multiple)
 
 
-def _store(width_and_multiple: tuple[int, int], array: Any, index: int, *values: Any) -> None:
+def _store(width_and_multiple: tuple[int, int], array: Any, index: int | tuple[int, ...], *values: Any) -> None:
     """Store {width} values or one tuple from ``array[index]`` on; *index* {rule} (``OpStore``)."""
     device_function.store(array, index, values, *width_and_multiple)
 

@@ -212,7 +212,7 @@ T = TypeVar("T")
 Calls = Generator[Call, None, T]
 
 
-def make(calls: Calls[None], sample: Callable[[], MeasuredSample], batch: int = 1) -> None:
+def make(calls: Calls[object], sample: Callable[[], MeasuredSample], batch: int = 1) -> None:
     """Make the calls of samples and of checks, here alone: a variant that looks at its callers sees the same of both.
 
     Args:

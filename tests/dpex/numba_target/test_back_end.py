@@ -124,6 +124,7 @@ def test_a_loop_whose_formula_has_33_bits_stays_a_loop() -> None:
         x[item.get_id(0)] = result
 
     compiled = compile_kernel(total, kapi.Range(4), (dpt.zeros(4, dtype="i4"), 3))
+    assert compiled.llvm_ir is not None
     assert " i33 " not in compiled.llvm_ir
     assert " phi " in compiled.llvm_ir
 
@@ -134,6 +135,7 @@ def test_a_square_is_a_product() -> None:
         x[item.get_id(0)] = np.float32(np.floor(x[item.get_id(0)])) ** 2
 
     text = compile_kernel(square, kapi.Range(4), (dpt.zeros(4, dtype="f4"),)).llvm_ir
+    assert text is not None
     assert " fmul " in text
     assert " phi " not in text
 

@@ -143,7 +143,7 @@ def test_functions_of_numpy_and_of_math(function: str, dtype: str) -> None:
 
     x = np.linspace(0.1, 3, 16).astype(dtype)
     _, out = launch(both, 16, 8, x, np.zeros((16, 2), dtype))
-    assert np.allclose(out, of_numpy(x)[:, None], rtol=4 * np.finfo(dtype).eps)
+    assert np.allclose(out, of_numpy(x)[:, None], rtol=float(4 * np.finfo(dtype).eps))
 
 
 def test_complex_numbers_half_precision_and_views() -> None:
@@ -330,7 +330,7 @@ def wrong_cast(item: kapi.Item, x: Any) -> None:
 
 
 def wrong_item(item: kapi.Item, x: Any) -> None:
-    x[0] = item.get_global_id(0)  # type: ignore[attr-defined]  # wrong
+    x[0] = item.get_global_id(0)  # wrong
 
 
 def wrong_index(item: kapi.Item, x: Any) -> None:

@@ -93,9 +93,11 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
 
 def _wrong(found: np.ndarray, expected: np.ndarray, ulp: int) -> np.ndarray:
     if found.dtype.kind in "iu":
-        return found != expected
+        return np.not_equal(found, expected)
     if ulp == 0:  # the sign of zero counts, that of what is no number does not
-        return (ulps_between(found, expected) > 0) | (np.signbit(found) != np.signbit(expected)) & ~np.isnan(expected)
+        other_sign = np.not_equal(np.signbit(found), np.signbit(expected)) & ~np.isnan(expected)
+        wrong: np.ndarray = (ulps_between(found, expected) > 0) | other_sign
+        return wrong
     return ulps_between(found, expected) > ulp
 
 

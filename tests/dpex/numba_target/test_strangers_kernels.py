@@ -1,4 +1,5 @@
 # ruff: noqa: E731, PLR0133, B007, B905
+# mypy: disable-error-code="comparison-overlap"
 """Kernels as strangers write them: each is compiled and launched, and compared with the same function in plain Python.
 
 Plain Python is `kernel_api.call_kernel`'s simulation on copies of the same arrays, or, where work-items need one
@@ -11,7 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import dpnp
 import numpy as np
@@ -28,7 +29,9 @@ pytestmark = pytest.mark.device
 
 F4, F8, I1, I2, I4, I8 = np.float32, np.float64, np.int8, np.int16, np.int32, np.int64
 U1, U2, U4, U8, C8, C16 = np.uint8, np.uint16, np.uint32, np.uint64, np.complex64, np.complex128
-Range, NdRange, Item, NdItem = kapi.Range, kapi.NdRange, kapi.Item, kapi.NdItem
+Range, NdRange = kapi.Range, kapi.NdRange
+Item: TypeAlias = kapi.Item
+NdItem: TypeAlias = kapi.NdItem
 
 #: dpnp when a kernel is compiled, numpy when plain Python runs it.
 numpy_or_dpnp: Any = dpnp
@@ -893,7 +896,7 @@ def test_a_kernel_gives_what_plain_python_gives(one: Case, monkeypatch: pytest.M
     for position, (found, wanted) in enumerate(zip(launched, given, strict=True)):
         if isinstance(wanted, np.ndarray):
             eps = np.finfo(wanted.dtype).eps if wanted.dtype.kind in "fc" else 0
-            assert np.allclose(dpt.asnumpy(found), wanted, rtol=16 * eps, atol=16 * eps), position
+            assert np.allclose(dpt.asnumpy(found), wanted, rtol=float(16 * eps), atol=float(16 * eps)), position
 
 
 def _on_device(value: Any) -> Any:
