@@ -42,7 +42,7 @@ ONE_OF_EACH_GROUP = (
 )
 
 
-def test_a_quick_look_at_every_group() -> None:
+def test_a_brief_look_at_every_group() -> None:
     from xebench.measuring.roofline.measure import ProbeResult
     from xebench.system import runtime
     from xebench.system.children import Program
@@ -50,13 +50,15 @@ def test_a_quick_look_at_every_group() -> None:
 
     assert {find_probe(name).group for name in ONE_OF_EACH_GROUP} == set(GROUPS)
     device = runtime.select_device().device
-    answer = ask(Program.PROBE_ROOFS, [device.device, "quick", *ONE_OF_EACH_GROUP], timeout_s=120)
+    answer = ask(Program.PROBE_ROOFS, [device.device, "brief", *ONE_OF_EACH_GROUP], timeout_s=120)
     assert answer.failure is None, answer.failure
     results = msgspec.convert(answer.value, list[ProbeResult])
     assert [result.probe for result in results] == list(ONE_OF_EACH_GROUP)
     for result in results:
         if find_probe(result.probe).group == "host_probes.Transfers" and result.status == "undetermined":
             continue  # the machine is busy
+        if "would fit into the cache" in (result.reason or ""):
+            continue  # of hundreds of MiB: such arrays take too long for a brief look
         assert result.status == "ok", result
         assert result.value is not None
         assert math.isfinite(result.value)
@@ -92,7 +94,7 @@ def test_a_device_that_runs_nothing_passes_no_check(group: str, monkeypatch: pyt
 
     # times that nothing confirms let problems grow to their limit
     monkeypatch.setattr(memory_probes, "grown_array_bytes", lambda start_bytes, largest_bytes: start_bytes)
-
+    monkeypatch.setattr(Bench, "cache_bytes", 1 << 22)  # some machines have hundreds of times as much
     bench = Bench(idle_session(), replace(QUICK, quick=False, most_forms=None))
     measuring = group_class(group)(bench)
     names = [probe.name for probe in PROBES if probe.group == group]
