@@ -113,7 +113,9 @@ def grown(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
     """
     left = Counter(line for source in then.values() for line in code(source))
     yield "A line is new if the house had none like it in any file, or fewer: files may be moved, renamed or merged.\n"
-    yield "| file | code lines | new | what it is |\n|---|--:|--:|---|"
+    yield "What asked for new lines is given by issue and item (`tools/house_size.toml`).\n"
+    yield "| file | code lines | new | what it is | asked by |\n|---|--:|--:|---|---|"
+    asked = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["asked"]
     for room, files in sorted(by_room(now).items()):
         counts: dict[str, tuple[int, int]] = {}
         for path, source in sorted(files.items()):
@@ -121,9 +123,10 @@ def grown(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
             new = lines - left
             left -= lines
             counts[path] = lines.total(), new.total()
-            yield f"| `{path}` | {lines.total()} | {new.total()} | {_first_sentence(source)} |"
+            why = asked[max((each for each in asked if path.startswith(each)), key=len)] if new.total() else ""
+            yield f"| `{path}` | {lines.total()} | {new.total()} | {_first_sentence(source)} | {why} |"
         total, added = map(sum, zip(*counts.values(), strict=True))
-        yield f"| **{room}** | **{total}** | **{added}** | {len(files)} files |"
+        yield f"| **{room}** | **{total}** | **{added}** | {len(files)} files | |"
     yield f"\n{left.total()} lines of then are gone."
 
 
