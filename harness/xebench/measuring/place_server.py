@@ -129,7 +129,7 @@ class PlaceServer:
     @property
     def _there(self) -> ProblemPlace | FunctionPlace:
         if self._place is None:
-            raise XebenchError("it has no family")
+            raise XebenchError("the process has no family")
         return self._place
 
 

@@ -193,7 +193,7 @@ def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
         if isinstance(own, np.ndarray | Output | InOut) or own != asked:
             has = f"{name}={own}" if isinstance(own, int | float | str) else f"an array {name}"
             raise PatternError(
-                f"the problem has {has} where {name}={asked} was set: compute that, refuse what cannot be "
+                f"the problem has {has} where {name}={asked} was set: compute with that value, refuse what cannot be "
                 "computed, or give the field another name"
             )
 

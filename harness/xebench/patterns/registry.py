@@ -157,7 +157,7 @@ def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
         result = msgspec.convert(answer.value, Declarations | Refusal)
     except msgspec.ValidationError as error:
         names = ", ".join(file.name for file in files)
-        raise PatternError(f"{names}: what it declares is of the wrong type: {error}: mend the pattern file") from None
+        raise PatternError(f"{names}: a declared value has the wrong type: {error}: correct the pattern file") from None
     if isinstance(result, Declarations):
         return result
     raise (BrokenEnvironment if result.broken_environment else PatternError)(result.line)

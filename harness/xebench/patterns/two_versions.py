@@ -194,7 +194,7 @@ def write(old: Sequence[Path], new: Sequence[Path], preset: str) -> Path:
     path = disk_cache.default_folder("versions") / "pairs" / name / "versions" / "ab.py"
     disk_cache.keep(path, text.encode())
     if not path.is_file():
-        raise XebenchError(f"{path} cannot be written: set XDG_CACHE_HOME to a folder that can")
+        raise XebenchError(f"{path} cannot be written: set XDG_CACHE_HOME to a writable folder")
     return path
 
 
@@ -315,7 +315,7 @@ def _of_both(old: Pattern, new: Pattern) -> Callable[..., Any]:
         if isinstance(before, Problem) and isinstance(after, Problem):
             field = _other_field(before.fields, after.fields)
             if field:
-                raise Unsupported(f"not compared: p.{field} is another one in the old version than in the new one")
+                raise Unsupported(f"not compared: p.{field} differs between the old and the new version")
         return after
 
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY

@@ -101,7 +101,7 @@ class Recipe(msgspec.Struct, frozen=True):
         kept = read_manifest(folder).get(KEY)
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}
         if not isinstance(kept, dict) or not {"names", "preset"} <= kept.keys() <= types.keys():
-            raise RunFolderError(f"{folder} does not record what it was to measure: start a new run with --output")
+            raise RunFolderError(f"{folder} does not record its settings: start a new run with --output")
         recipe = cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
         for path in map(Path, recipe.paths):
             if not path.is_absolute() or folder.resolve() in path.resolve().parents:
@@ -117,7 +117,7 @@ def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         raise RunFolderError(
-            f"{folder} records {name} {value!r}, which cannot be: start a new run with --output"
+            f"{folder} records {name} {value!r}, which is not valid: start a new run with --output"
         ) from None
 
 

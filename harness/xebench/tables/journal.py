@@ -217,7 +217,7 @@ def _proved(line: bytes) -> bytes:
     if not mark:
         return line
     if crc != b"%d}" % zlib.crc32(body):
-        raise ValueError("its checksum is another")
+        raise ValueError("its checksum differs")
     return body + b"}"
 
 

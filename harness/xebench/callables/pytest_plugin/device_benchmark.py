@@ -67,7 +67,7 @@ def compared(
     """
     said = Claim(claim) if isinstance(claim, str) else claim
     if not said.of_time:
-        raise XebenchError(f"claim {said.word!r} is none of time: compare takes faster, slower or same")
+        raise XebenchError(f"claim {said.word!r} is not about time: compare takes faster, slower or same")
     if fault := said.fault():
         raise XebenchError(f"claim {said.word!r}: {fault}")
     raised: list[BaseException] = []

@@ -190,7 +190,7 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
     text = str(whole)
     for call in _CALLED.finditer(text):
         if not call["name"].startswith(_OF_DEVICE):
-            raise HostFunction(f"it calls {call['name']}, which the host alone has")
+            raise HostFunction(f"it calls {call['name']}, which does not exist on devices")
     return llvm_text.apply_options(llvm_text.state_launch(text, kernel, facts), kernel, options)
 
 

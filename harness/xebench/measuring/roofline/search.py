@@ -97,7 +97,7 @@ def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int
     if working_set_bytes > array_bytes:
         raise Unsupported(f"larger than the array that stands for the memory here ({size_text(array_bytes)})")
     if cache_bytes and working_set_bytes > CACHES * cache_bytes:
-        raise Unsupported(f"{size_text(CACHES * cache_bytes)} are far beyond the caches already")
+        raise Unsupported(f"{size_text(CACHES * cache_bytes)} exceeds all caches")
 
 
 def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
@@ -110,7 +110,7 @@ def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) 
         raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
     enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
     if cache_bytes and footprint_bytes > enough:
-        raise Unsupported(f"{size_text(enough)} are far beyond the caches already")
+        raise Unsupported(f"{size_text(enough)} exceeds all caches")
 
 
 def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:

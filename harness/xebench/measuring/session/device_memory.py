@@ -41,7 +41,7 @@ def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
     prepare_for_device_copy(address, array.nbytes, context)
     weakref.finalize(array, release_from_device_copy, address, context)
     if not level_zero_library.is_imported(level_zero_library.open_library(), address):
-        raise Unsupported("needs a driver of Level Zero that imports memory of the host: this one has not")
+        raise Unsupported("needs a Level Zero driver that imports memory of the host: this one does not")
 
 
 #: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.

@@ -145,7 +145,7 @@ class RecordedQueues(direct_calls.Recording):
             finally:
                 self._measuring = False
         if _hooks() != hooks:
-            raise XebenchError("it sets a timer or hooks of the interpreter, which may work when nobody times it")
+            raise XebenchError("it sets a timer or hooks of the interpreter, which may run outside the timed call")
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
@@ -264,6 +264,6 @@ class RecordedQueues(direct_calls.Recording):
     def _number(self, queue: dpctl.SyclQueue) -> int:
         if queue not in self._queues:
             if not queue.has_enable_profiling:
-                raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
+                raise XebenchError("commands on a queue without profiling have no times: use session.new_queue()")
             self._queues.append(queue)
         return self._queues.index(queue)

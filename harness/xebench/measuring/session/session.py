@@ -323,7 +323,7 @@ class Session(RecordedQueues):
             and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result))
         ):
             raise XebenchError(
-                f"{name} works on a queue that nobody times: pass sycl_queue=session.queue, or use session.alloc"
+                f"{name} works on a queue that is not timed: pass sycl_queue=session.queue, or use session.alloc"
             )
         return result
 
@@ -358,6 +358,6 @@ def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
         return value
     if value.sycl_queue != queue:
         if value.sycl_queue.sycl_context != queue.sycl_context:
-            raise XebenchError("the queue's context is not that of the array: session.alloc(..., queue=queue) has one")
+            raise XebenchError("the queue's context is not that of the array: use session.alloc(..., queue=queue)")
         value = value.to_device(queue)  # the same memory
     return dpnp.asarray(value)

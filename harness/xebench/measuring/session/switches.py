@@ -2,7 +2,7 @@
 
 A variable that nobody reads changes nothing, and two equal programs would be compared: newer drivers want other ways to
 set the engines, and the second version of the runtime's adapter for Level Zero has no regular command lists. So what
-can be looked up afterwards is, and a variant whose variable was not heeded is skipped.
+can be looked up afterwards is, and a variant whose variable had no effect is skipped.
 """
 
 from __future__ import annotations
@@ -150,5 +150,5 @@ def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterato
 
 def _heeded(name: str, wanted: str, found: Found) -> str:
     if not found.heeded:
-        raise Unsupported(f"{name}={wanted} was not heeded: {found.words}")
+        raise Unsupported(f"{name}={wanted} had no effect: {found.words}")
     return found.words

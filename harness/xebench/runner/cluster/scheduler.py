@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class NoScheduler(NoDevice):
-    """Nothing that measures answers at the address."""
+    """No scheduler whose workers can measure answers at the address."""
 
 
 class SchedulerLost(XebenchError):
