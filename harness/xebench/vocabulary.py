@@ -270,7 +270,7 @@ class Metric(Word):
 
     @property
     def on_device_clock(self) -> bool:
-        """Whether the quantum of the device's timer is in it."""
+        """True if the quantum of the device's timer is in it."""
         return Evidence.HOST not in self.rests_on
 
 
@@ -351,7 +351,7 @@ class Flag(Word):
     SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
 
     def invalidates(self, metric: str) -> bool:
-        """Whether that time of a sample with this flag may not be used."""
+        """True if that time of a sample with this flag may not be used."""
         return not self.spoils.isdisjoint(metric_named(metric).rests_on)
 
 
@@ -397,5 +397,5 @@ REASON_CODES: Final = (*Reason, *REMEDIES, *(status for status in Status if stat
 
 
 def is_valid(flags: Iterable[Flag], metric: str) -> bool:
-    """Whether the metric of a sample with these flags may be used."""
+    """True if the metric of a sample with these flags may be used."""
     return not any(flag.invalidates(metric) for flag in flags)

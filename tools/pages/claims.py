@@ -135,14 +135,14 @@ def _older(cases: Iterable[Row], infos: Iterable[PatternInfo]) -> set[str]:
 
 
 def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:
-    """Whether a claim is asked of a class of devices at any point: not where another of the variant is made for it."""
+    """True if a claim is asked of a class of devices at any point: not where another of the variant is made for it."""
     own = [other.claim for other in every if (other.pattern, other.variant) == (said.pattern, said.variant)]
     anywhere = [msgspec.structs.replace(claim, where={}) for claim in own]
     return msgspec.structs.replace(said.claim, where={}) in applying(anywhere, device_class, {})
 
 
 def _is_as_today(case: Row, info: PatternInfo) -> bool:
-    """Whether pattern and case have the same metric and parameters of the same names."""
+    """True if pattern and case have the same metric and parameters of the same names."""
     own = info.presets.get(case["preset"])
     return own is not None and case["metric"] == info.metric and set(_values(case)) == {*own, *info.axes}
 
@@ -152,7 +152,7 @@ def _values(row: Row) -> dict[str, Any]:
 
 
 def _answers(row: Row, said: Said) -> bool:
-    """Whether a row of the table `pairs` answers a claim."""
+    """True if a row of the table `pairs` answers a claim."""
     claim = said.claim
     told = {"pattern": said.pattern, "variant": said.variant, "baseline": claim.against, **columns(claim)}
     return all(row[name] == value for name, value in told.items()) and claim.is_said_at(_values(row))
@@ -382,7 +382,7 @@ def _numbers(told: Mapping[str, Any]) -> str:
 
 
 def _same(claim: Claim, kept: Mapping[str, Any]) -> bool:
-    """Whether a claim was answered as it is now; who makes it may have changed."""
+    """True if a claim was answered as it is now; who makes it may have changed."""
     now = json.loads(to_json([claim]))[0]
     return all(now[name] == kept[name] for name in ("word", "against", "at_least", "where"))
 

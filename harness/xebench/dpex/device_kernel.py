@@ -93,7 +93,7 @@ def _summary(log: str) -> str:
 
 
 def driver_reason(code: bytes, language: str, device: Device, options: str) -> str:
-    """What the driver of a ``dpctl.SyclDevice`` says about code that it does not build, on one line.
+    """The message of a ``dpctl.SyclDevice``'s driver about code that it does not build, on one line.
 
     Args:
         code: SPIR-V, or text in OpenCL C where ``language`` is "opencl".
@@ -155,7 +155,7 @@ class DeviceKernel:
 
     @property
     def _answers(self) -> bool:
-        """Whether dpctl would ask for the device at hand: it asks for the first of the context.
+        """True if dpctl would ask for the device at hand: it asks for the first of the context.
 
         For a device that the kernel was not built for, a driver may refuse, and the C++ exception ends the process.
         """
@@ -163,7 +163,7 @@ class DeviceKernel:
 
 
 def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
-    """What a device's driver is given of a kernel: the code, its language, and those of the flags that mean anything.
+    """The parts of a kernel for a device's driver: the code, its language, and the flags that apply.
 
     Raises:
         NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
@@ -312,7 +312,7 @@ def declared_local_bytes(built: DeviceKernel) -> int:
 
 
 def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:
-    """One value of a program of one device."""
+    """Query one value of a program on one device."""
     opencl_library.check(query(handle, what, ctypes.c_size_t(ctypes.sizeof(answer)), ctypes.byref(answer), None))
 
 

@@ -124,7 +124,7 @@ class SourceFunction:
     overloads: tuple[Any, ...] = ()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """What it gives in plain Python, where `kernel_api.call_kernel` runs a kernel that calls it."""
+        """The result in plain Python, where `kernel_api.call_kernel` runs a kernel that calls it."""
         return self.py_func(*arguments, **options)
 
 

@@ -60,7 +60,7 @@ def entry_points(module: bytes) -> list[EntryPoint]:
 
 
 def has_variables(module: bytes) -> bool:
-    """Whether a module has memory of its own that a call may write and the next one read."""
+    """True if a module has memory of its own that a call may write and the next one read."""
     variables, constants = set(), set()
     for code, words in _instructions(module):
         if code == _OP_VARIABLE and words[2] == _CROSS_WORKGROUP:

@@ -1,4 +1,4 @@
-"""Is a result right? A comparison with the reference that cannot pass vacuously, and how far the result is from it.
+"""Compare a result with the reference, such that the comparison cannot pass vacuously, and measure the distance.
 
 Outputs are poisoned before a variant runs; every declared output must have an expected value of the same shape, at
 least one element is compared, and the expected values must differ from what stood in memory before.
@@ -249,7 +249,7 @@ def _described(value: Any, array: Array | None = None) -> str:
 
 
 def difference(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
-    """Why ``actual`` is not ``expected``, or None.
+    """Return why ``actual`` does not equal ``expected``, or None if it does.
 
     An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes. The line names both
     tolerances.

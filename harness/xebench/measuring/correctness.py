@@ -1,6 +1,6 @@
-"""Is a variant right? Call it on outputs that hold something else, and compare every element with what is expected.
+"""Check a variant: call it on outputs that hold something else, and compare every element with the expected one.
 
-A variant that changes an input is not right either: another one would work on what it left.
+A variant that changes an input is wrong, too: the next variant would work on the changed input.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Expected:
         return poison if at_end is None else in_part(poison, expected, source, at_end=at_end)
 
     def faults(self, results: Contents, known: Sequence[str] = ()) -> str:
-        """Why results are not what is expected, in one line; "" when they are.
+        """Return in one line how results differ from the expected ones; "" if they do not.
 
         Args:
             results: to be compared.
@@ -184,7 +184,7 @@ class Checker:
         return sorted(runs, key=lambda run: run.name not in first)
 
     def take(self, data_set: int) -> None:
-        """Another instance begins, with these data: what was learnt of the one before does not hold for it."""
+        """Begin another instance, with these data: what was learnt of the one before does not hold for it."""
         self.data_set = data_set
         self._samples_had.add(data_set)
         for expected in self._expected.values():
@@ -232,7 +232,7 @@ class Checker:
             run: the variant.
             place: where it runs.
             block: of the sample before.
-            remember: is told of the commands, for the rules that the next sample's times must obey.
+            remember: called with the commands, for the rules that the next sample's times must obey.
         """
         expected = self._of(run, self.data_set)
         if expected is not None and expected.arrays:
@@ -333,7 +333,7 @@ class Checker:
 
 
 def _what_is_kept(fewer: bool, times_as_long: float) -> str:
-    """How a variant does less on data that it knows."""
+    """Describe how a variant does less on known data."""
     if fewer:
         return "fewer commands when called again on the same data"
     if times_as_long > TIMES_AS_LONG:

@@ -148,7 +148,7 @@ class Calibration:
 
     @property
     def usable(self) -> bool:
-        """Whether the true ratios are known well enough to judge intervals by them."""
+        """True if the true ratios are known well enough to judge intervals by them."""
         return self.line.residual <= MOST_RESIDUAL and self.kernels.low <= 1 <= self.kernels.high
 
 

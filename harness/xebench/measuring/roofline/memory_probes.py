@@ -188,7 +188,7 @@ def _scattered(x: Any) -> Any:
 
 
 def make_random_read(reads: int) -> Any:
-    """Each work-item sums what it finds at pseudo-random places, which it computes: no list of places is read."""
+    """Each work-item sums the elements at pseudo-random places, which it computes: no list of places is read."""
 
     @kernel(restrict=True)
     def random_read(item: kapi.NdItem, table: Any, sums: Any, mask: Any) -> None:

@@ -129,7 +129,7 @@ _SECOND_CHANCES: Final = 8
 _LENGTH_RUNS: Final = 3
 #: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
 _MOST_GROWTH: Final = 8
-#: What a form raises that the device lacks something for.
+#: The exceptions of a form that needs something which the device lacks.
 _REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
 
 
@@ -138,7 +138,7 @@ class WrongResult(Exception):
 
 
 class NoForm(Exception):
-    """No form of a probe works on this device, although it should."""
+    """No form of a probe works on this device, although one should."""
 
 
 class Undetermined(Exception):
@@ -269,7 +269,7 @@ def search(
     Args:
         forms: made one after another, each only when it is tried.
         effort: how long to look.
-        failures: what a form raises that this device should run, and does not.
+        failures: exceptions of a form that this device should run, and does not.
         clock: in seconds.
 
     Raises:
@@ -302,7 +302,7 @@ class _Rejected:
 def _screen(
     forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
 ) -> tuple[dict[Form, list[float]], list[_Rejected]]:
-    """A few samples of each form that is right, taken in turn; and why the others are not."""
+    """Take a few samples of each form with right results, in turn; return the reasons for the others."""
     times: dict[Form, list[float]] = {}
     rejected: list[_Rejected] = []
     spent_ns = 0.0

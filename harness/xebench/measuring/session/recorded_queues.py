@@ -1,4 +1,4 @@
-"""What the harness calls of a session: its queues, and the record of what was submitted to them."""
+"""The harness's side of a session: its queues, and the record of the commands submitted to them."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ _out_of_order: list[dpctl.SyclQueue] = []
 IDLE_NS = 100_000
 
 
-#: Where Python keeps who is called at events of the interpreter, from 3.12 on.
+#: Python's registry of callbacks for events of the interpreter, from 3.12 on.
 _monitoring: Final = getattr(sys, "monitoring", None)
 _TIMERS: Final = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 def _hooks() -> tuple[object, ...]:
-    """What interrupts Python code by itself: hooks of tracing, profiling and garbage, and timers that run."""
+    """The hooks that interrupt Python code: those of tracing, profiling and garbage collection, and running timers."""
     tools = () if _monitoring is None else tuple(map(_monitoring.get_tool, range(6)))
     timers = [signal.getitimer(timer)[0] > 0 for timer in _TIMERS]
     return sys.gettrace(), sys.getprofile(), *gc.callbacks, *tools, *timers
 
 
 class RecordedQueues(direct_calls.Recording):
-    """One device, its queues, and a record of what was submitted to them.
+    """One device, its queues, and a record of the commands submitted to them.
 
     Args:
         queue: in order, with profiling: see :meth:`on`.
@@ -61,7 +61,7 @@ class RecordedQueues(direct_calls.Recording):
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
-        on_copy: is called with both sides of a copy that is submitted; None where nobody looks at copies.
+        on_copy: called with both sides of each submitted copy; None if copies are not looked at.
         has_called: whether a variant called a library by itself since :meth:`begin`.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
@@ -99,12 +99,12 @@ class RecordedQueues(direct_calls.Recording):
         self._kernels.loads = True
 
     def watching(self) -> AbstractContextManager[None]:
-        """Record what is called directly meanwhile, if this session does."""
+        """Record direct calls in this block, if this session records them."""
         return direct_calls.recorded_by(self if self.records_direct_calls else None)
 
     @contextmanager
     def transcribing(self) -> Iterator[Transcript]:
-        """Record meanwhile what is requested of the device."""
+        """Record the requests to the device in this block."""
         self._transcript = Transcript(self.queue)
         try:
             with self._transcript.watching():
@@ -166,7 +166,7 @@ class RecordedQueues(direct_calls.Recording):
         return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
 
     def use_ranks(self, ranks: Ranks) -> None:
-        """Have another communicator."""
+        """Use another communicator."""
         self._ranks = ranks
 
     def forget_queues(self, keep: int) -> None:

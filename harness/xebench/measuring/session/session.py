@@ -226,7 +226,7 @@ class Session(RecordedQueues):
         return tuple(queues)
 
     def forget_builds(self, *, keep_binaries: bool = False) -> None:
-        """Have the driver build each kernel again when it is launched next; what Python compiled stays.
+        """Make the driver build each kernel again at its next launch; what Python compiled stays.
 
         A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
 
@@ -251,7 +251,7 @@ class Session(RecordedQueues):
         return event
 
     def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
-        """Have an OpenCL driver begin with what a queue holds (``clFlush``); it may wait else until the host does.
+        """Make an OpenCL driver begin a queue's commands (``clFlush``); it may else begin when the host waits.
 
         Raises:
             Unsupported: the queue is not on OpenCL.
@@ -287,7 +287,7 @@ class Session(RecordedQueues):
 
     @property
     def sub_group_size(self) -> int:
-        """For a kernel that must require a size: 16, as most of the guide, where offered, else the largest offered."""
+        """The size for a kernel that must require one: 16, as mostly in the guide, if offered, else the largest."""
         return usual_sub_group_size(self.device.sub_group_sizes or ())
 
     def wait(self) -> None:
