@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class DeviceClass(StrEnum):
-    """What kind of device a row is of; part of every key, so that a CPU is never compared with a GPU."""
+    """The class of a row's device; part of every key, so that a CPU is never compared with a GPU."""
 
     GPU = "gpu"
     CPU = "cpu"
 
 
 class Role(StrEnum):
-    """What a variant is in the lesson of its pattern."""
+    """A variant's role in the lesson of its pattern."""
 
     NAIVE = "naive"
     INTERMEDIATE = "intermediate"
@@ -51,7 +51,7 @@ NEW_VERSION: Final = "new:"
 
 
 class Status(StrEnum):
-    """What became of a case."""
+    """The outcome of a case."""
 
     OK = "ok"
     WRONG = "wrong"
@@ -90,7 +90,7 @@ STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (Stat
 
 
 class VisitPart(StrEnum):
-    """What a second of a visit to a family goes into."""
+    """The part of a visit to a family that a second belongs to."""
 
     STARTING = "starting"  # a worker; what was lost with one is counted here too
     MAKING = "making"  # the problem and its reference on the host
@@ -103,7 +103,7 @@ class VisitPart(StrEnum):
 
 
 class CheckResult(StrEnum):
-    """What is known of a case's results after some of its samples: the last word on a sample decides."""
+    """The state of the check of a case's results after some of its samples: the latest for a sample decides."""
 
     PASSED = "passed"
     WRONG = "wrong"
@@ -111,7 +111,7 @@ class CheckResult(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why sampling of a family ended."""
+    """The reason why sampling of a family ended."""
 
     PRECISION = "precision"
     BUDGET = "budget"
@@ -129,7 +129,7 @@ GENERATOR: Final = "Philox"
 
 
 class Outcome(StrEnum):
-    """What the samples say of two variants. The first three are also words of a claim."""
+    """The result of comparing two variants' samples. The first three are also words of a claim."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -141,16 +141,16 @@ class Outcome(StrEnum):
 #: How ``cases.parameters_from`` begins where the sizes of preset ``guide`` are not the guide's.
 OWN_SIZES: Final = "ours"
 
-#: What a claim says of a variant's time.
+#: Words of a claim about a variant's time.
 TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
 
-#: What a claim says of a variant with a data race: a right result does not refute it.
+#: Word of a claim about a variant with a data race: a right result does not refute it.
 MAY_BE_WRONG: Final = "may be wrong"
 
-#: What a claim says of a variant's end: its result is wrong, or may be, or it is refused or fails.
+#: Words of a claim about a variant's end: its result is wrong, or may be, or it is refused or fails.
 END_CLAIMS: Final = ("wrong", MAY_BE_WRONG, "error")
 
-#: What a claim says of a variant's result: its largest error is smaller.
+#: Word of a claim about a variant's result: its largest error is smaller.
 ACCURACY_CLAIMS: Final = ("accurate",)
 
 
@@ -181,7 +181,7 @@ ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_P
 
 
 class Evidence(StrEnum):
-    """What a time is read from; a flag spoils evidence, and so every metric that rests on it."""
+    """The evidence that a time is read from. A flag spoils evidence, and so every metric that rests on it."""
 
     INTERVALS = "start and end of the device's events"
     SUBMISSIONS = "submission of the device's events"
@@ -200,7 +200,7 @@ class Word(StrEnum):
 
 
 class CodeClaim(Word):
-    """What a claim says of the generated code: the variant has fewer of these.
+    """Words of a claim about the generated code: the variant has fewer of these.
 
     Attributes:
         unit: of the number, for a sentence.
@@ -239,7 +239,7 @@ class CodeClaim(Word):
 
 
 class Metric(Word):
-    """Which time of a sample counts: the words of a pattern's declaration.
+    """The time of a sample that counts: the words of a pattern's declaration.
 
     Attributes:
         column: of table ``samples``; nanoseconds of one execution.
@@ -280,7 +280,7 @@ def metric_named(name: str) -> Metric:
 
 
 class Flag(Word):
-    """What was noticed about a sample, as the column ``sample_flags`` of table ``samples`` has it.
+    """A remark on a sample, as in the column ``sample_flags`` of table ``samples``.
 
     Attributes:
         meaning: for reports.
@@ -376,7 +376,7 @@ RESCUES: Final = {
 
 
 class Reason(StrEnum):
-    """Why an answer is what it is, for programs: the sentence beside it is for people."""
+    """The reason for an answer, for programs; the sentence beside it is for people."""
 
     MEASURED = "measured"  # the samples, the errors or the variant's right result answer
     NOISE = "noise"

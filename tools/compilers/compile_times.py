@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def in_child(folder: str) -> dict[str, Any]:
-    """What a process tells; kernels print, so its last line counts."""
+    """The answer of a process: the last line of its output, since kernels print, too."""
     command = [sys.executable, __file__, folder]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -134,7 +134,7 @@ def _sign(made: Cell) -> str:
 
 
 def counts(made: Sequence[Row], devices: Sequence[str]) -> list[tuple[str | int, ...]]:
-    """For each device how many claims have which kind of answer."""
+    """The number of claims by kind of answer, for each device."""
     lines: list[tuple[str | int, ...]] = []
     for column, device in enumerate(devices):
         kinds = Counter(row.cells[column].kind for row in made)

@@ -52,7 +52,7 @@ class Twin:
 
     @property
     def key(self) -> str:
-        """Where its sentence is found."""
+        """The key of its sentence."""
         return f"{self.pattern}/{self.kernel}"
 
     def ratio(self, column: tuple[str, str]) -> float | None:

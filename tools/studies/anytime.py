@@ -119,7 +119,7 @@ class MadeUp:
         return grouped_interval([[median] * 10 for median in self.medians])
 
     def state(self) -> FamilyState:
-        """For the plan."""
+        """The family's state for the plan."""
         if not self.visits:
             return FamilyState()
         known = self.interval()
@@ -148,7 +148,7 @@ Next = Callable[[Sequence[FamilyState], float], tuple[int, Visit] | None]
 
 
 def planned(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
-    """As a run with a budget does it."""
+    """Plan visits as a run with a budget does."""
     return Visits(_SAMPLING, 2.0, BUDGET_S).next(states, left_s)
 
 
@@ -161,7 +161,7 @@ def in_turn(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] |
 
 
 def simulate(choose: Next, seed: int) -> Counter[str]:
-    """One run; how many families have which result."""
+    """Simulate one run; return the number of families by result."""
     source = random.Random(seed)
     families = [_make_up(number, source) for number in range(FAMILIES)]
     left_s, states = BUDGET_S, [family.state() for family in families]

@@ -97,7 +97,7 @@ def occupancies(
 
     Args:
         launches: of `xebench.isa.collect`.
-        gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
+        gpu: compiled for its `GpuParameters.ocloc_name`; its other parameters give the occupancy.
         compiler: an ocloc.
         cache: of compilations.
         begins: called with the number of compilations, and the GPU of each that is begun, from several threads.

@@ -25,7 +25,7 @@ def _stacks(gpu: GpuParameters, name: str) -> int | None:
     return next(named, None if any(product.stacks > 1 for product in gpu.products) else 1)
 
 
-#: For each word that only the catalogue knows: the fact, from a GPU's parameters and the name of the device.
+#: The fact of each word that only the catalogue has, from a GPU's parameters and the name of the device.
 _OF_GPU: Final[Mapping[str, Callable[[GpuParameters, str], int | None]]] = {
     "native_float_atomics": lambda gpu, _: gpu.native_float_atomics,
     "threads_per_core": lambda gpu, _: gpu.threads_per_xe_core,

@@ -1,4 +1,4 @@
-"""What a pattern declares, as plain data: it can be shown, kept and sent without the pattern's module."""
+"""A pattern's declaration as plain data: it can be shown, kept and sent without the pattern's module."""
 
 from __future__ import annotations
 

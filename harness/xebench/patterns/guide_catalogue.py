@@ -17,7 +17,7 @@ class CatalogueEntry:
 
     Attributes:
         id: as patterns name it.
-        name: what it is called.
+        name: its name.
         guide: its place in the guide.
         program: ``kernel`` or ``host``: the program that the lesson lies in.
         same_as: the id of the entry of which this is the same lesson in another chapter; a pattern that names one of
@@ -25,7 +25,7 @@ class CatalogueEntry:
         kind: ``recorded`` or ``cannot be said``, where a pattern is not the answer.
         detail: what records it (columns as ``table.column``, facts of the manifest, commands), or why it cannot be
             said.
-        stand_in: what comes nearest to a lesson that cannot be said.
+        stand_in: the nearest substitute for a lesson that cannot be expressed.
     """
 
     id: str

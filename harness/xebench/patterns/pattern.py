@@ -64,7 +64,7 @@ class Variant:
         role: a word of `xebench.vocabulary.Role`.
         function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
             was preparation and the returned function is what is measured.
-        claims: what is said of this variant.
+        claims: the claims about this variant.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
         environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
@@ -125,15 +125,15 @@ class Pattern:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
     """
 
-    #: What a competent newcomer writes: the side that speed-ups are counted from.
+    #: The code of a competent newcomer: the side that speed-ups are counted from.
     naive: VariantDecorator
     #: A step between naive and optimized; it has no claim unless one is given.
     intermediate: VariantDecorator
-    #: What the guide advises; judged by the pattern's claim unless one is given.
+    #: The guide's advice; judged by the pattern's claim unless one is given.
     optimized: VariantDecorator
     #: A yardstick outside the lesson (a host loop, a library call).
     baseline: VariantDecorator
-    #: What the guide warns of, where that is not the naive variant.
+    #: The code that the guide warns of, if that is not the naive variant.
     antipattern: VariantDecorator
 
     def __init__(

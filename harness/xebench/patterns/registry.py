@@ -43,7 +43,7 @@ class Declarations(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """Why pattern files cannot be read: a line for the user, and whether it is the environment that is broken."""
+    """The reason why pattern files cannot be read: a line for the user; True if the environment is broken."""
 
     line: str
     broken_environment: bool

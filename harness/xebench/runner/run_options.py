@@ -1,4 +1,4 @@
-"""What a run measures and how; the manifest keeps it, so that a later session goes on with it."""
+"""The settings of a run. The manifest keeps them, so that a later session can continue the run."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Recipe(msgspec.Struct, frozen=True):
         passes: times that the run comes to each family; None: the preset's.
         min_samples: of each variant and instance, before its precision may end the sampling; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
-        versions: what the two versions are called that are measured side by side, the old one first (`xebench ab`);
+        versions: names of the two versions that are measured side by side, the old one first (`xebench ab`);
             then no built-in patterns are.
     """
 
@@ -136,7 +136,7 @@ class Options:
 
     Attributes:
         output: the run folder.
-        recipe: what was asked for; its device, seed and limits of sampling are used, and it is kept in the manifest.
+        recipe: the user's settings. Its device, seed and limits of sampling are used; the manifest keeps it.
         overwrite: replace an earlier run in the same folder.
         resume: go on with the run in the folder.
         timeout_s: silence after which a worker counts as hung; None: by preset.
@@ -233,7 +233,7 @@ class Progress(Protocol):
         """A variant of the family is at work."""
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """No visit to a family is to come, or its answers are sure.
+        """Called when a family gets no further visit, or its answers are sure.
 
         Args:
             name: of the family.

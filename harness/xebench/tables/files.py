@@ -29,7 +29,7 @@ SHA256: Final = "sha256"
 MOST_TABLE_BYTES: Final = 4 << 30
 MOST_ROWS: Final = 50_000_000
 
-#: What a spreadsheet takes for a formula.
+#: First characters of a text that a spreadsheet takes for a formula.
 _FORMULA: Final = re.compile("[=+@\t-]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 

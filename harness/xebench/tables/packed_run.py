@@ -1,4 +1,4 @@
-"""One file that holds a run: its tables and manifest, without what says who measured it, and where.
+"""One file that holds a run: its tables and manifest, without the names of its user, host and folders.
 
 A path becomes its last part. A user becomes ``user``, a host ``host1``, ``host2``, wherever it stands, so that keys
 stay equal in all tables. Whose names these are is found in the run (``/home/NAME``, the hosts that it names) and on the
@@ -32,7 +32,7 @@ from xebench import vocabulary
 from xebench.errors import RunFolderError
 from xebench.tables import files, schema
 
-#: What neither a folder nor a file of a path may have here: it ends there.
+#: A part of a path: a name without these characters, at which a path ends.
 _PART: Final = r"[^\s/'\"`:;,|<>()\[\]{}=\\]+"
 
 _FOLDERS: Final = rf"(?:/|{_PART}(?: {_PART})*/)*"
@@ -143,7 +143,7 @@ def _clean(text: str, names: Names, keys: tuple[str, ...]) -> str:
     """A text without paths, addresses and names.
 
     Args:
-        text: what a table or the manifest says.
+        text: a text of a table or the manifest.
         names: of users and hosts.
         keys: where it stands: a column or an entry of the manifest, and keys of JSON in it.
     """
@@ -164,7 +164,7 @@ def _texts(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, Iterable[s
 
 
 def _users() -> Iterator[str]:
-    """Names of the user who packs: the login, the home folder's name, the full name."""
+    """Names of the packing user: the login, the home folder's name, the full name."""
     with contextlib.suppress(OSError, KeyError, ImportError):  # as of a user that the machine has no entry for
         yield getpass.getuser()
     with contextlib.suppress(RuntimeError):
@@ -174,7 +174,7 @@ def _users() -> Iterator[str]:
 
 
 def _hosts() -> Iterator[str]:
-    """Where it is packed."""
+    """Names of the host that packs."""
     yield socket.gethostname()
 
 

@@ -118,7 +118,7 @@ class LengthLine:
     residual: float
 
     def ratio(self, excess: float) -> float:
-        """How much longer a program takes whose trip count is longer by ``excess``, as a ratio."""
+        """The ratio of the times of two programs, of which one has a trip count longer by ``excess``."""
         longer = round(self.trips * (1 + excess)) / self.trips
         return self.fixed_share + (1 - self.fixed_share) * longer
 
@@ -130,7 +130,7 @@ class LengthLine:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was found before the study.
+    """The measurements before the study.
 
     Attributes:
         line: Of both kernels.

@@ -96,12 +96,12 @@ def _taken(lock: int) -> bool:
 #: say that it is over.
 IDLE_S: Final = 120.0
 
-#: Tells the command what is being done: a word of `xebench.runner.cluster.news`, and what it is about.
+#: Reports progress to the command: the kind of news (see `Scheduler.news`), and what it is about.
 Tell = Callable[[str, str], None]
 
 
 class RunIsOver(Exception):
-    """Nobody waits for the family any more."""
+    """The command does not wait for the family any more."""
 
 
 def announce(order: Order) -> Announcement:
@@ -303,7 +303,7 @@ class _Answers:
     answers: Sequence[tuple[str, str, str]] = ()
 
     def say(self, text: str) -> None:
-        """Nothing is said here."""
+        """Ignore the text: nothing is printed here."""
 
     def stage(self, text: str) -> None:
         """There is no stage."""
