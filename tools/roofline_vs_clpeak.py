@@ -312,7 +312,7 @@ def markdown(outcome: dict[str, Any]) -> str:
 
 
 def clpeak_version() -> str:
-    """clpeak's version, as it prints it."""
+    """The version that clpeak prints."""
     if shutil.which("clpeak") is None:
         return "no clpeak"
     done = subprocess.run(["clpeak", "--version"], capture_output=True, text=True, check=False)

@@ -169,7 +169,7 @@ PACKAGES: Final = ("dpctl", "dpnp", "intel-sycl-rt", "intel-opencl-rt")
 
 
 def found_on_stacks(pinned: Run, current: Run) -> str:
-    """What was measured where, whether kernels are equal, and which answers differ.
+    """Text about the runs on both stacks: their devices, equal kernels, and answers that differ.
 
     Raises:
         XebenchError: The runs are not of these two stacks, or of two devices.

@@ -33,7 +33,7 @@ MOMENTS: Final = 10
 
 @dataclass(frozen=True)
 class Moment:
-    """What a run knew when a part of it was over.
+    """The state of a run when a part of it was over.
 
     Attributes:
         minutes: of the run.
@@ -148,7 +148,7 @@ Next = Callable[[Sequence[FamilyState], float], tuple[int, Visit] | None]
 
 
 def planned(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
-    """Plan visits as a run with a budget does."""
+    """The next visit, as a run with a budget plans it."""
     return Visits(_SAMPLING, 2.0, BUDGET_S).next(states, left_s)
 
 

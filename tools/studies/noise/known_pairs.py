@@ -118,7 +118,7 @@ class LengthLine:
     residual: float
 
     def ratio(self, excess: float) -> float:
-        """The ratio of the times of two programs, of which one has a trip count longer by ``excess``."""
+        """The time of a program with a trip count longer by ``excess``, relative to that of the original program."""
         longer = round(self.trips * (1 + excess)) / self.trips
         return self.fixed_share + (1 - self.fixed_share) * longer
 
