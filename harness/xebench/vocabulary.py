@@ -85,7 +85,7 @@ class State(StrEnum):
 #: States whose samples count.
 SAMPLED_STATES: Final = (State.HOT, State.COLD)
 
-#: The states that are sampled, by what a user asks for.
+#: The sampled states, by the user's option.
 STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
 
 
@@ -119,7 +119,7 @@ class StopReason(StrEnum):
     PASS = "pass"  # another visit of the run was to go on, if there was one
 
 
-#: Why a run ended before all was as precise as was asked for, in the manifest's ``ended_by``; or the name of a signal.
+#: Why a run ended before all was as precise as requested, in the manifest's ``ended_by``; or the name of a signal.
 RUN_BUDGET: Final = "run budget"
 
 
@@ -355,7 +355,7 @@ class Flag(Word):
         return not self.spoils.isdisjoint(metric_named(metric).rests_on)
 
 
-#: What to do about the flags that tell of the machine. Such a sample counts: both sides of a ratio are disturbed alike.
+#: What to do about the flags about the machine. Such a sample counts: both sides of a ratio are disturbed alike.
 REMEDIES: Final = {
     Flag.CONTENTION: "end the other programs that use the cores",
     Flag.STOLEN: "use another machine or another hour: other guests of the host took its cores",
@@ -392,7 +392,7 @@ class Reason(StrEnum):
     BASELINE = "baseline"  # the other side has no result: its case has the status
 
 
-#: All that stands in ``reason_code``: also a flag that tells of the machine, or what became of the variant.
+#: All values of ``reason_code``: also a flag about the machine, or the variant's status.
 REASON_CODES: Final = (*Reason, *REMEDIES, *(status for status in Status if status != Status.OK))
 
 

@@ -104,7 +104,7 @@ _OTHERS: Final = (
 
 
 def in_brief(rows: pd.DataFrame) -> str:
-    """The shares that a user wants to know, for README.md.
+    """The shares that matter to a user, for README.md.
 
     Args:
         rows: the study's table.

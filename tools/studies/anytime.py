@@ -1,4 +1,4 @@
-"""What more minutes tell: answers and intervals against the time spent, ``python -m tools.studies.anytime [RUN]``."""
+"""The gain of more minutes: answers and intervals against the time spent, ``python -m tools.studies.anytime [RUN]``."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def planned(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] |
 
 
 def in_turn(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
-    """Always the family that was visited least, whatever its results are, until it is as precise as asked for."""
+    """The family with the fewest visits, whatever its results are, until each is as precise as requested."""
     waiting = [number for number, state in enumerate(states) if not state.over]
     if left_s <= 0 or not waiting:
         return None

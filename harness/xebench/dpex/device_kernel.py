@@ -89,7 +89,7 @@ def _summary(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [_CLANG_ERROR.sub(r"line \g<line>: ", line) for line in lines if _CLANG_ERROR.match(line)]
     told = errors or [line for line in lines if _TELLING.search(line)] or lines
-    return "; ".join(dict.fromkeys(told))  # Level Zero says it once for each try to build it
+    return "; ".join(dict.fromkeys(told))  # Level Zero repeats it for each try to build
 
 
 def driver_reason(code: bytes, language: str, device: Device, options: str) -> str:
@@ -97,7 +97,7 @@ def driver_reason(code: bytes, language: str, device: Device, options: str) -> s
 
     Args:
         code: SPIR-V, or text in OpenCL C where ``language`` is "opencl".
-        device: whose driver was asked.
+        device: the device of that driver.
         options: that it was given.
     """
     read = _READERS.get(device.backend.name)
@@ -144,18 +144,18 @@ class DeviceKernel:
     def max_sub_group_size(self) -> int | None:
         """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for.
 
-        None where the driver cannot be asked, as for `max_work_group_size`.
+        None if the driver has no such query, as for `max_work_group_size`.
         """
         return (int(self.kernel.max_sub_group_size) or None) if self._answers else None
 
     @property
     def max_work_group_size(self) -> int | None:
-        """The largest work-group that this kernel can run with on its device; None where the driver cannot be asked."""
+        """The largest work-group that this kernel can run with on its device; None if the driver has no such query."""
         return int(self.kernel.work_group_size) if self._answers else None
 
     @property
     def _answers(self) -> bool:
-        """True if dpctl would ask for the device at hand: it asks for the first of the context.
+        """True if dpctl would query this device: it queries the first device of the context.
 
         For a device that the kernel was not built for, a driver may refuse, and the C++ exception ends the process.
         """

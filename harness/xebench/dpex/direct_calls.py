@@ -170,7 +170,7 @@ class _CallKernelAsync(_StandIn):
 
 
 class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
-    """Makes queues, but not for a variant: the session could not know of them."""
+    """Makes queues, but not for a variant: the session could not record their commands."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         if _recording() is not None:

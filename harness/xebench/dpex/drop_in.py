@@ -55,7 +55,7 @@ def call_kernel_async(
         dependent_events: ``dpctl.SyclEvent`` of the commands to wait for.
 
     Returns:
-        Two events, as numba-dpex has it: when the arguments may be freed, which nobody has to wait for here, and of the
+        Two events, as numba-dpex has it: when the arguments may be freed, which needs no wait here, and of the
         kernel. Both are the kernel's.
 
     Raises:

@@ -67,7 +67,7 @@ class DeviceEvent:
     earlier. Anything with ``addressof_ref`` (this, ``dpctl.SyclEvent``) can be a dependency of a launch.
 
     Attributes:
-        queue: that the command was submitted to, if whoever did so has said it.
+        queue: that the command was submitted to, if the submitting code has set it.
         watcher: of the class: called with each event that is waited for, or None for a whole queue, as long as somebody
             looks at a call.
     """

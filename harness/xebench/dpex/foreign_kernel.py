@@ -1,9 +1,9 @@
-"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and what their text says of them.
+"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and the facts in their text.
 
 They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
 vectors, such as ``float4``, is one to their elements; ``void`` and unknown types are memory of any type.
 
-This is no C compiler. It knows comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
+This is no C compiler. It parses comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
 text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
@@ -269,7 +269,7 @@ def _expanded(text: str, names: dict[str, str]) -> str:
 
 #: Drivers' default, which every compiler receives, so that all of them read the text in the same way.
 _STANDARD: Final = "-cl-std=CL1.2"
-#: C contracts ``a * b + c`` unless it is told otherwise, Python does not.
+#: C contracts ``a * b + c`` by default, Python does not.
 _NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"
 
 
@@ -280,7 +280,7 @@ class ForeignKernel:
     Attributes:
         name: of the kernel in its source.
         parameters: what it is given.
-        options: what it asks of the driver's compiler; sizes that it requires.
+        options: for the driver's compiler; sizes that it requires.
         file: the Python file that made it.
         opencl_c: its text; empty for SPIR-V.
         spirv: its module; empty for OpenCL C.

@@ -112,8 +112,8 @@ class SourceFunction:
 
     Attributes:
         py_func: the Python function.
-        targetoptions: what numba-dpex would be told, such as its error model.
-        options: what a kernel asks of the compilers.
+        targetoptions: options of numba-dpex, such as its error model.
+        options: a kernel's options for the compilers.
         overloads: the types of arguments that it is compiled for, where its decorator was given some; a kernel's are
             `Signature`, a device function's are numba's types. None: for all that it is called with.
     """

@@ -134,7 +134,7 @@ class KernelStore:
 
     def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
-        # the same module may ask for other options of the driver's compiler
+        # the same module may have other options of the driver's compiler
         # one text holds several kernels; a copy of int32 and one of uint32 are the same module, for other arguments
         which = (compiled.name, compiled.signature)
         # a context may have several devices, each with code of its own

@@ -213,7 +213,7 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
 
     Raises:
         ArgumentError: no kernel, wrong number of arguments, or one of a kind that kernels do not take.
-        IndexSpaceError: not an index space, or local memory asked for without work-groups.
+        IndexSpaceError: not an index space, or local memory without work-groups.
     """
     if isinstance(kernel, ForeignKernel):
         return _signature_of_foreign(kernel, index_space, args)
@@ -269,7 +269,7 @@ class CompiledKernel:
     Attributes:
         name: the kernel's name in its code.
         spirv: the module; empty for OpenCL C.
-        options: what the kernel asked for.
+        options: the kernel's options.
         signature: index space and argument types that it was compiled for.
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
             when ``cached``, "typing" alone, the time that finding it took; nothing for what is not Python.
@@ -302,7 +302,7 @@ class CompiledKernel:
 
     @classmethod
     def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:
-        """A kernel in OpenCL C or SPIR-V, which nobody has to compile before its driver does.
+        """A kernel in OpenCL C or SPIR-V, which only its driver compiles.
 
         Raises:
             OptionError: see `check_variables`.

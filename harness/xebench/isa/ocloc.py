@@ -29,7 +29,7 @@ VERSION_TIMEOUT_S = 30.0
 _RICHEST = "pvc"
 _UNKNOWN = "this ocloc does not know the GPU"
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
-# what the dynamic linker says of its own, of which LD_DEBUG makes much
+# the dynamic linker's own messages, of which LD_DEBUG prints many
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 # what a shell that wraps the compiler ends with

@@ -44,7 +44,7 @@ def largest_error_ulp(results: Mapping[str, Array], exact: Mapping[str, Array]) 
         exact: see `exact_parts`.
 
     Returns:
-        None where nothing can be told: no array has a reference of more digits, or a result is not finite.
+        None if it is unknown: no array has a reference of more digits, or a result is not finite.
     """
     errors = [_error_ulp(results[name].reshape(-1), array.reshape(-1)) for name, array in exact.items()]
     largest = max(errors, default=math.nan)
@@ -101,7 +101,7 @@ def poison_for(
 ) -> Array:
     """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
-    A number that ``expected`` does not contain, another one each time, so that no variant can know it.
+    A number that ``expected`` does not contain, another one each time, so that no variant can predict it.
 
     Args:
         expected: what the variant must write.
@@ -211,7 +211,7 @@ def check_reference(
             raise UnusableReference(f"{name}: there is no element to compare")
         if raw.dtype.kind == "c" and np.dtype(dtype).kind != "c":
             raise UnusableReference(f"{name}: the reference is {raw.dtype}, declared is {np.dtype(dtype)}")
-        with np.errstate(invalid="ignore"):  # what does not fit is told below
+        with np.errstate(invalid="ignore"):  # numbers that do not fit are refused below
             value = raw.astype(dtype)
         if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")

@@ -47,7 +47,7 @@ NOISE_NS: Final = 20_000
 #: wake.
 WAKING_NS: Final = 50_000
 #: Times as long as samples that no honest call on data takes which it has just met. ns beside that: what drivers and
-#: allocators do in the first calls alone of a variant that was prepared anew.
+#: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
@@ -280,7 +280,7 @@ class Checker:
             if left_out := self._first_commands.get(run.name, set()) - commands_of(checked.measured):
                 names = ", ".join(" ".join(command) for command in sorted(left_out))
                 run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}")
-            goes_on = unseen is not None and has_other  # only what nobody has seen counts
+            goes_on = unseen is not None and has_other  # only unseen data count
             if not run.is_good() or (checked.again is None and not goes_on):
                 return
             if not goes_on and checked.again is not None:

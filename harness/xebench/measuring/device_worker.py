@@ -53,7 +53,7 @@ class DeviceWorker(Generic[T]):
     """The current worker process, which may replace an earlier one.
 
     Args:
-        start: starts one in which these variables are set, which answers `Ready` when it can be asked.
+        start: starts one in which these variables are set, which answers `Ready` when it accepts requests.
     """
 
     def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
@@ -98,7 +98,7 @@ class DeviceWorker(Generic[T]):
         Raises:
             BrokenEnvironment: it does not start.
             NoDevice: there is no such device.
-            XebenchError: it has failed before it could be asked.
+            XebenchError: it has failed before it accepted requests.
         """
         if self._process is None:
             self._process = self._start(self._environment)

@@ -310,7 +310,7 @@ class FamilyLoop:
         batch: int,
     ) -> float | None:
         run, value = runs[variant], None
-        if not run.is_good():  # another's check told that all have worked on inputs that were changed
+        if not run.is_good():  # another's check has shown that all have worked on changed inputs
             return None
 
         def calls() -> Calls[None]:

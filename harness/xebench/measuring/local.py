@@ -45,7 +45,7 @@ class _Prepared:
     Attributes:
         memory: that it allocated.
         arrays: of the host that it holds, where it may keep what it found in data.
-        read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
+        read: whether its preparation may have read data: it read arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
         commands: kinds and names of what its first call submitted.
@@ -397,7 +397,7 @@ class ProblemPlace:
 
     @contextmanager
     def _inputs_kept(self, *, look: bool) -> Iterator[list[str]]:
-        """Detect changed inputs if asked to; restore them also after an exception."""
+        """Detect changed inputs if ``look``; restore them also after an exception."""
         changed: list[str] = []
         try:
             yield changed

@@ -45,7 +45,7 @@ class FunctionPlace:
         session: where they run; what it records of direct calls is as before when they end.
         functions: by name.
         metric: device, span, wall or build.
-        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
+        setup: makes the functions' arguments for every instance, from the session; None: they take none.
         advice: the text added to an error of the first call that is ours.
     """
 

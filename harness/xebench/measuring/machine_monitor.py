@@ -85,7 +85,7 @@ class MachineMonitor:
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The state since the last call, and the names of what has changed since the beginning.
 
-        Columns of the table `machine`, null where the machine does not tell.
+        Columns of the table `machine`, null if the machine does not report them.
         """
         state = self._read()
         changed = tuple(self._changed(state))
@@ -105,7 +105,7 @@ class MachineMonitor:
         status = self._gpu_throttle.numbers()
         if len(self._first) < REFERENCE_STATES:
             self._usual_status = sum(status)
-        # a CPU counts how often it was throttled, Intel's GPU drivers tell whether a GPU is throttled now
+        # a CPU counts how often it was throttled, Intel's GPU drivers report whether a GPU is throttled now
         self._throttled = now.throttles != before.throttles or sum(status) > self._usual_status
         throttles = [*([] if now.throttles is None else [now.throttles]), *status]
         return {

@@ -43,8 +43,8 @@ READ_ONLY: Final = "read-only"
 class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
-    ``error_ulp`` is the largest error of its results so far, ``program`` what it asks of the device; None where it is
-    not known. ``switches`` are those that were looked up.
+    ``error_ulp`` is the largest error of its results so far, ``program`` the key of its requests to the device; None if
+    it is not known. ``switches`` are those that were looked up.
     """
 
     variant: Variant
@@ -144,13 +144,13 @@ class Started(Message, frozen=True):
         host_ns: that it took.
         compilations: stages of making its kernels.
         kernels: identity of those that it launched.
-        devices: on which it asked for queues; None where on the session's own alone.
+        devices: of its queues; None if only the session's own.
         results: what it wrote or returned; empty if not requested.
         changed: inputs that it changed; they are put back.
         reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
-        program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`);
+        program: equal for variants with equal requests to the device (`xebench.measuring.session.transcript`);
             None where that is not known.
-        switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
+        switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
         commands: kinds and names of what it submitted after its preparation, where there is one data set; the same
             call is made over and over there.
     """

@@ -1,6 +1,6 @@
 """A process that measures for others (`xebench.measuring.remote`), alone or as a rank of MPI: its place is local.
 
-All ranks are asked the same at the same time. Each has the session, the whole problem and the kernels.
+All ranks get the same requests at the same time. Each has the session, the whole problem and the kernels.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PlaceServer:
         try:
             _import_program(pickle.loads(family.program))
             functions, setup = pickle.loads(family.functions)
-        except XebenchError:  # the program itself asks for another process: see `program`
+        except XebenchError:  # the program itself starts another process: see `program`
             raise
         except Exception as error:
             raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
@@ -213,7 +213,7 @@ def program() -> bytes:
 def _import_program(told: dict[str, Any]) -> None:
     """Import the program's file, if it has one, under the name that `multiprocessing` uses."""
     process: Any = multiprocessing.current_process()
-    process._inheriting = True  # so that a program which does not look at its __name__ cannot begin anew: see `program`
+    process._inheriting = True  # so that a program which ignores its __name__ cannot begin again: see `program`
     try:
         multiprocessing.spawn.prepare(told)
     finally:

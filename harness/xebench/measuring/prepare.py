@@ -168,7 +168,7 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
         device: makes large arrays of them, the same; None: the host does.
 
     Raises:
-        PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
+        PatternError: the pattern's function gives no problem, or one with other parameters than requested.
     """
     assert pattern.make_problem is not None
     numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)

@@ -70,7 +70,7 @@ class Maker(Protocol):
 
         Args:
             values: takes them, contiguous.
-            asked: which.
+            asked: which numbers.
             key: of the generator.
             before: number of the last block that was drawn.
 

@@ -21,7 +21,7 @@ from xebench.measuring.session.recorder import MeasuredSample
 
 T = TypeVar("T")
 
-# ---- what is asked ---------------------------------------------------------------------------------------------------
+# ---- requests --------------------------------------------------------------------------------------------------------
 
 
 class BeginProblem(Message, frozen=True):
@@ -106,7 +106,7 @@ class Identify(Message, frozen=True):
 
 Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
 
-# ---- what is answered, before `Done` ---------------------------------------------------------------------------------
+# ---- answers, before `Done` ------------------------------------------------------------------------------------------
 
 
 class Begun(Message, frozen=True):
@@ -145,7 +145,7 @@ class Raised(Message, frozen=True):
 Reply = Begun | Started | Sampled | Checked | Changed | RankIdentity | Raised
 Answers = Ready | Done | Failed | Reply
 
-# ---- who is asked ----------------------------------------------------------------------------------------------------
+# ---- receivers of requests -------------------------------------------------------------------------------------------
 
 
 class Peers(Protocol):

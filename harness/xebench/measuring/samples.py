@@ -204,7 +204,7 @@ class RowStream:
         return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]
 
 
-#: Least time that a queue must have been busy, and part of the sample's: an idle queue takes about 1 us to ask.
+#: Least time that a queue must have been busy, and part of the sample's: the query of an idle queue takes about 1 us.
 LATE_NS: Final = 20_000
 
 LATE_PART: Final = 0.1

@@ -91,9 +91,9 @@ class Pattern:
         guide: place in the guide, ``Chapter / Section``.
         lesson: one or two sentences in the author's own words.
         catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
-        claim: what is said of each optimized variant that has no claim of its own: a `xebench.Claim` or several. In
+        claim: the claim about each optimized variant without one of its own: a `xebench.Claim` or several. In
             short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
-            since they name no line of the guide. ``None``: nothing is said.
+            since they name no line of the guide. ``None``: no claim.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
             size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
             `xebench.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes,

@@ -259,7 +259,7 @@ def _family(pair: dict[Any, Any]) -> tuple[str, str]:
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
-    # pairs without a block of an unfinished run are told of by `failures`, all together
+    # pairs without a block of an unfinished run are reported by `failures`, all together
     untouched = (run.pairs["reason_code"] == Status.INTERRUPTED).fillna(False) & (run.pairs["blocks"] == 0)
     return sorted(run.pairs[~untouched].to_dict("records"), key=_order)
 

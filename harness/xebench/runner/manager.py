@@ -46,7 +46,7 @@ class Silence:
     """The silences of a worker while it is at one request.
 
     Attributes:
-        request: what it was asked for, for what is said.
+        request: the current request, for the warning's text.
         say: prints a notice.
         clock: seconds.
         slowest_step_s: the longest time from one sign of life to the next so far; what it is at now is no part of it.
@@ -145,7 +145,7 @@ class Manager:
         say: prints a notice that stays.
         sample_flags: returns the flags that arriving samples get beside their own.
         clock: seconds, for tests.
-        worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
+        worker_was_killed: True if another process killed a worker, so that its current case must be measured again.
     """
 
     device: Mapping[str, Any]

@@ -346,7 +346,7 @@ def device_lock(
     Gives None where the runtime folder cannot be written: ``unseen`` hears why.
 
     Raises:
-        XebenchError: another run is there, and one of the two asked to be alone.
+        XebenchError: another run is there, and one of the two is exclusive.
     """
     mine = OtherRun(os.getpid(), str(output.resolve()), now(), exclusive)
     place = folder or locks_folder()

@@ -88,7 +88,7 @@ class RunEnd:
 
     Attributes:
         writer: of the folder.
-        progress: is told what is kept.
+        progress: prints what is kept.
         signals: end the run, and are ignored while the folder is finished.
         how: options that a command which goes on needs beside ``--resume``.
     """
@@ -156,8 +156,8 @@ def _families(count: int) -> str:
     return f"{count} {'family is' if count == 1 else 'families are'}"
 
 
-#: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it
-#: was at is to be measured again.
+#: Why a run ended, in the manifest's ``ended_by``, which may also name an error: another process killed a worker,
+#: and its current case must be measured again.
 WORKER_KILLED: Final = "worker killed"
 
 #: The exit status of a run whose device, or stack, lacks what each of its cases needs.

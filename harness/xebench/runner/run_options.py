@@ -49,7 +49,7 @@ class Recipe(msgspec.Struct, frozen=True):
         require_gpu: refuse the fall-back to the CPU device.
         precision: wanted half-width of the log speed-up's interval; None: the default.
         budget_s: seconds of sampling for each family; None: the preset's.
-        state: of the caches before each sample: hot, cold or both; None: as each pattern asks.
+        state: of the caches before each sample: hot, cold or both; None: as each pattern declares.
         seed: of the data and of the order of samples.
         instances: of each family, before its precision may end the sampling; None: the preset's.
         passes: times that the run comes to each family; None: the preset's.

@@ -163,7 +163,7 @@ class Visiting:
         manager: measures.
         visits: plans.
         budget: of the run.
-        progress: is told.
+        progress: receives the progress.
         held: within it a signal waits until what a worker had sent is taken.
         clock: seconds, for tests.
     """

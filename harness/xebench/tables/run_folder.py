@@ -39,7 +39,7 @@ NAME: Final = ".lock"
 class FolderLock:
     """An exclusive lock on a folder, held until `release` or the end of the process.
 
-    The lock is on an open file (flock), so it also tells two writers of one process apart. The file is not
+    The lock is on an open file (flock), so it also separates two writers of one process. The file is not
     inherited by a worker that is started by exec.
     """
 

@@ -1,4 +1,4 @@
-"""The study's folder: its data, what it says of itself, and what is made of both."""
+"""The study's folder: its data, its description, and the summary of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool, or its user, says of each pair, and how often that is right: false alarms, detections, coverage."""
+"""The statements of a tool, or its user, on each pair, and their quality: false alarms, detections, coverage."""
 
 from __future__ import annotations
 

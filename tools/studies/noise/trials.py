@@ -164,7 +164,7 @@ class Study:
         The subject is calibrated before, and a little more in each repetition.
 
         Args:
-            say: Told how far the study is.
+            say: Called with the progress of the study.
             clock: Seconds.
         """
         begin, source = clock(), random.Random(self._plan.seed)

@@ -88,7 +88,7 @@ class Settings:
         metric: device, span, wall or build.
         state: hot or cold.
         sampling: how long.
-        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
+        setup: makes the functions' arguments for every instance, from the session; None: they take none.
         check: whether results are compared with the reference's.
         rtol, atol: tolerances of that.
         bytes_moved, operations: least work of one call, where known.
@@ -123,7 +123,7 @@ class FunctionFamily:
         ended: functions that are not called any more.
 
     Attributes:
-        device: what the session's device says of itself.
+        device: the description of the session's device.
         variants: the functions by name, with what became of each.
         rows: what was measured.
         stopped_by: the rule that ended the sampling.

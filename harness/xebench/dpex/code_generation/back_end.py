@@ -6,7 +6,7 @@ So a small server forks once for each module; it has neither the SYCL runtime no
 
 The back end widens integers of odd widths without masking them, so no such integer is given to it; its own optimizer,
 which makes them by itself, is off. LLVM's pipeline runs before it, without vectorizers, which have no model of what
-a device's instructions cost, and with unrolling only where a kernel asks for it: a device's compiler does both better.
+a device's instructions cost, and with unrolling only where a kernel requests it: a device's compiler does both better.
 """
 
 from __future__ import annotations

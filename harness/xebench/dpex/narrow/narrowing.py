@@ -188,7 +188,7 @@ class _Rewriting:
         return ""
 
     def _is_halved(self, one: LlvmInstruction) -> bool:
-        """True if a comparison is that of a sum, which needs 33 bits, and a constant: half of each tells as much."""
+        """True if a sum, which needs 33 bits, is compared with a constant: halves of both give the same result."""
         if one.op not in ("sgt", "slt") or not is_number(one.operands[1]) or id(one) in self._decided:
             return False
         total = self._function.values.get(one.operands[0])

@@ -367,7 +367,7 @@ def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
 
 @kernel
 def _chase(item: kapi.NdItem, ring: Any, position: Any, steps: Any) -> None:
-    # the type is unsigned, so that no step has to ask whether the index is negative
+    # the type is unsigned, so that no step tests for a negative index
     at = position[0]
     for _ in range(steps):
         at = ring[at]

@@ -33,7 +33,7 @@ from xebench.system.sycl_types import Device
 _out_of_order: list[dpctl.SyclQueue] = []
 
 
-#: Time that an idle queue may take to ask: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
+#: Time that the query of an idle queue may take: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
 IDLE_NS = 100_000
 
 

@@ -147,7 +147,7 @@ class Recorder:
 
     def wait(self) -> None:
         """Wait for every event."""
-        # a sample may wait thousands of times: those waited for earlier are not asked again
+        # a sample may wait thousands of times: those waited for earlier are not queried again
         begin = self._finished
         waiting = self._pending[begin:]
         for event in waiting:

@@ -272,7 +272,7 @@ class Session(RecordedQueues):
         """The form of an array in USM that functions of MPI take, so that no copy to the host is needed.
 
         Raises:
-            Unsupported: the array is in device memory, and this MPI does not know the device.
+            Unsupported: the array is in device memory, and this MPI does not support the device.
         """
         return self._ranks.buffer(array, self.device)
 

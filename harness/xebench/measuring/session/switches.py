@@ -127,7 +127,7 @@ def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterato
     """Look up these variables while a variant is called for the first time.
 
     Args:
-        environment: variables of this process that the variant asks for.
+        environment: the variant's variables, as this process has them.
         queue: made since they were set.
 
     Raises:

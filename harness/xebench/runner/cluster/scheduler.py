@@ -81,7 +81,7 @@ class Scheduler:
         """Within this block the workers, also those that come later, take families of a run.
 
         Raises:
-            XebenchError: a worker cannot be asked.
+            XebenchError: a worker cannot take the run.
         """
         if not self.workers():
             raise NoScheduler(

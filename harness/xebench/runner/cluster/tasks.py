@@ -267,7 +267,7 @@ class Tasks:
         order: of the run.
         workers: measure them.
         folder: takes their rows.
-        progress: is told.
+        progress: receives the progress.
         signals: wait while rows are written.
         budget: of the run.
 

@@ -70,7 +70,7 @@ class _Forks:
 
     def die_with_parent(self) -> None:
         die_with_parent()
-        if os.getppid() != self._parent:  # it was killed before that was asked for
+        if os.getppid() != self._parent:  # it was killed before that was requested
             os._exit(1)
 
 

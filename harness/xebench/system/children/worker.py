@@ -222,7 +222,7 @@ class WorkerDied(WorkerEnded):
 
 
 class WorkerKilled(WorkerEnded):
-    """Somebody else killed the worker, or the system did, which was out of memory."""
+    """Another process killed the worker, or the system did when memory ran out."""
 
 
 class WorkerHung(WorkerEnded):

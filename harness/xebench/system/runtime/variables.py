@@ -59,7 +59,7 @@ def _has_space(path: Path) -> bool:
 
 
 def _make(place: Path, driver: Path) -> None:
-    """The folder of a place, unless it is there: it appears whole, within a folder of nobody else.
+    """The folder of a place, unless it is there: it appears whole, within a folder of this user.
 
     Raises:
         OSError: it cannot be made.

@@ -193,7 +193,7 @@ class Circumstances:
         throttled: Part of the blocks in which the machine was in another state.
         quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
             (`intervals.blurred`).
-        host: What the host's clock says of the pair, where the metric is the device's.
+        host: The pair by the host's clock, if the metric is the device's.
         disturbance: The flag of most of the blocks in which the machine was in another state.
         start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
             if that came to an end.

@@ -1,4 +1,4 @@
-"""Claim: what is said of a variant before it is measured. Judgement: what is found of it.
+"""Claim: a statement about a variant before it is measured. Judgement: the answer to it.
 
 Imports nothing that is slow to load.
 """
