@@ -174,7 +174,7 @@ class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         if _recording() is not None:
-            raise XebenchError("makes a SyclQueue of its own, whose commands have no times: use session.new_queue()")
+            raise XebenchError("makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()")
         return cls.__base__(*arguments, **options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
