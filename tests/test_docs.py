@@ -76,6 +76,6 @@ def test_the_readme_is_as_frank_as_the_page_on_measuring() -> None:
         text = (ROOT / file).read_text(encoding="utf-8")
         return set(re.findall(r"\d+(?:\.\d+)?", text.partition(begin)[2].partition(end)[0]))
 
-    told = figures("README.md", "**What it cannot see.**", "\n\n")
+    told = figures("README.md", "**What it cannot detect.**", "\n\n")
     assert told == figures("docs/measurement.md", "### What instances do not show", "## Runs with a budget")
     assert {"11", "4", "72", "19"} <= told

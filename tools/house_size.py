@@ -42,7 +42,7 @@ def code(source: str) -> list[str]:
 
 
 def code_lines(source: str) -> int:
-    """How many lines of a module have code."""
+    """The number of lines with code in a module."""
     return len(code(source))
 
 
@@ -136,7 +136,7 @@ def _first_sentence(source: str) -> str:
 
 
 def main() -> None:
-    """Print what is asked for."""
+    """Print the requested sizes."""
     parser = argparse.ArgumentParser(prog="python -m tools.house_size", description="How large the house is, by room.")
     parser.add_argument("commit", nargs="?", default="", help="default: the working tree")
     parser.add_argument("--since", metavar="COMMIT", help="print what is new in each file since then, as Markdown")

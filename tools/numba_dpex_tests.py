@@ -69,7 +69,7 @@ def run_tests(source: Path, folder: Path) -> int:
 
 
 def outcome(case: ElementTree.Element) -> tuple[str, str]:
-    """What came of a test, and the first line of why."""
+    """The outcome of a test, and the first line of its reason."""
     for tag in ("error", "failure", "skipped"):
         found = case.find(tag)
         if found is not None:

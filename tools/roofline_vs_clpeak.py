@@ -226,7 +226,7 @@ def clpeak_round(device: runtime.DeviceInfo) -> Numbers:
 
 
 def parse_clpeak(text: str, device: str) -> dict[str, Numbers]:
-    """What clpeak prints of one device: for each section the number of each vector width.
+    """Parse clpeak's output for one device: for each section the number of each vector width.
 
     Raises:
         SystemExit: the device or a section is not there.
@@ -312,7 +312,7 @@ def markdown(outcome: dict[str, Any]) -> str:
 
 
 def clpeak_version() -> str:
-    """As clpeak prints it."""
+    """The version that clpeak prints."""
     if shutil.which("clpeak") is None:
         return "no clpeak"
     done = subprocess.run(["clpeak", "--version"], capture_output=True, text=True, check=False)

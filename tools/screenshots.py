@@ -56,7 +56,7 @@ class Page:
         self.value("new Promise(done => document.readyState == 'complete' ? done(1) : addEventListener('load', done))")
 
     def value(self, expression: str) -> Any:
-        """What an expression of JavaScript gives, awaited."""
+        """The awaited result of an expression of JavaScript."""
         answer = self._ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise ValueError(f"{expression}: {answer['exceptionDetails']['exception'].get('description')}")
@@ -143,7 +143,7 @@ def browser(program: str = "chromium") -> Iterator[Page]:
         try:
             yield Page(ours_out, ours_in)
         finally:
-            os.close(ours_out)  # the browser ends when nobody talks to it
+            os.close(ours_out)  # the browser ends when this pipe is closed
             os.close(ours_in)
             try:
                 process.wait(10)

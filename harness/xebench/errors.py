@@ -83,7 +83,7 @@ class BrokenEnvironment(XebenchError):
 
 
 class NoDevice(XebenchError):
-    """No SYCL device here fits what was asked for."""
+    """No SYCL device here fits the request."""
 
     exit_code = 3
 

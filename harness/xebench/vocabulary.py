@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class DeviceClass(StrEnum):
-    """What kind of device a row is of; part of every key, so that a CPU is never compared with a GPU."""
+    """The class of a row's device; part of every key, so that a CPU is never compared with a GPU."""
 
     GPU = "gpu"
     CPU = "cpu"
 
 
 class Role(StrEnum):
-    """What a variant is in the lesson of its pattern."""
+    """A variant's role in the lesson of its pattern."""
 
     NAIVE = "naive"
     INTERMEDIATE = "intermediate"
@@ -51,7 +51,7 @@ NEW_VERSION: Final = "new:"
 
 
 class Status(StrEnum):
-    """What became of a case."""
+    """The outcome of a case."""
 
     OK = "ok"
     WRONG = "wrong"
@@ -85,12 +85,12 @@ class State(StrEnum):
 #: States whose samples count.
 SAMPLED_STATES: Final = (State.HOT, State.COLD)
 
-#: The states that are sampled, by what a user asks for.
+#: The sampled states, by the user's option.
 STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
 
 
 class VisitPart(StrEnum):
-    """What a second of a visit to a family goes into."""
+    """The part of a visit to a family that a second belongs to."""
 
     STARTING = "starting"  # a worker; what was lost with one is counted here too
     MAKING = "making"  # the problem and its reference on the host
@@ -103,7 +103,7 @@ class VisitPart(StrEnum):
 
 
 class CheckResult(StrEnum):
-    """What is known of a case's results after some of its samples: the last word on a sample decides."""
+    """The state of the check of a case's results after some of its samples: the latest for a sample decides."""
 
     PASSED = "passed"
     WRONG = "wrong"
@@ -111,7 +111,7 @@ class CheckResult(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Why sampling of a family ended."""
+    """The reason why sampling of a family ended."""
 
     PRECISION = "precision"
     BUDGET = "budget"
@@ -119,7 +119,7 @@ class StopReason(StrEnum):
     PASS = "pass"  # another visit of the run was to go on, if there was one
 
 
-#: Why a run ended before all was as precise as was asked for, in the manifest's ``ended_by``; or the name of a signal.
+#: Why a run ended before all was as precise as requested, in the manifest's ``ended_by``; or the name of a signal.
 RUN_BUDGET: Final = "run budget"
 
 
@@ -129,7 +129,7 @@ GENERATOR: Final = "Philox"
 
 
 class Outcome(StrEnum):
-    """What the samples say of two variants. The first three are also words of a claim."""
+    """The result of comparing two variants' samples. The first three are also words of a claim."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -141,16 +141,16 @@ class Outcome(StrEnum):
 #: How ``cases.parameters_from`` begins where the sizes of preset ``guide`` are not the guide's.
 OWN_SIZES: Final = "ours"
 
-#: What a claim says of a variant's time.
+#: Words of a claim about a variant's time.
 TIME_CLAIMS: Final = (Outcome.FASTER, Outcome.SLOWER, Outcome.SAME)
 
-#: What a claim says of a variant with a data race: a right result does not refute it.
+#: Word of a claim about a variant with a data race: a right result does not refute it.
 MAY_BE_WRONG: Final = "may be wrong"
 
-#: What a claim says of a variant's end: its result is wrong, or may be, or it is refused or fails.
+#: Words of a claim about a variant's end: its result is wrong, or may be, or it is refused or fails.
 END_CLAIMS: Final = ("wrong", MAY_BE_WRONG, "error")
 
-#: What a claim says of a variant's result: its largest error is smaller.
+#: Word of a claim about a variant's result: its largest error is smaller.
 ACCURACY_CLAIMS: Final = ("accurate",)
 
 
@@ -181,7 +181,7 @@ ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_P
 
 
 class Evidence(StrEnum):
-    """What a time is read from; a flag spoils evidence, and so every metric that rests on it."""
+    """The evidence that a time is read from. A flag spoils evidence, and so every metric that rests on it."""
 
     INTERVALS = "start and end of the device's events"
     SUBMISSIONS = "submission of the device's events"
@@ -200,7 +200,7 @@ class Word(StrEnum):
 
 
 class CodeClaim(Word):
-    """What a claim says of the generated code: the variant has fewer of these.
+    """Words of a claim about the generated code: the variant has fewer of these.
 
     Attributes:
         unit: of the number, for a sentence.
@@ -239,7 +239,7 @@ class CodeClaim(Word):
 
 
 class Metric(Word):
-    """Which time of a sample counts: the words of a pattern's declaration.
+    """The time of a sample that counts: the words of a pattern's declaration.
 
     Attributes:
         column: of table ``samples``; nanoseconds of one execution.
@@ -270,7 +270,7 @@ class Metric(Word):
 
     @property
     def on_device_clock(self) -> bool:
-        """Whether the quantum of the device's timer is in it."""
+        """True if the quantum of the device's timer is in it."""
         return Evidence.HOST not in self.rests_on
 
 
@@ -280,7 +280,7 @@ def metric_named(name: str) -> Metric:
 
 
 class Flag(Word):
-    """What was noticed about a sample, as the column ``sample_flags`` of table ``samples`` has it.
+    """A remark on a sample, as in the column ``sample_flags`` of table ``samples``.
 
     Attributes:
         meaning: for reports.
@@ -351,11 +351,11 @@ class Flag(Word):
     SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
 
     def invalidates(self, metric: str) -> bool:
-        """Whether that time of a sample with this flag may not be used."""
+        """True if that time of a sample with this flag may not be used."""
         return not self.spoils.isdisjoint(metric_named(metric).rests_on)
 
 
-#: What to do about the flags that tell of the machine. Such a sample counts: both sides of a ratio are disturbed alike.
+#: What to do about the flags about the machine. Such a sample counts: both sides of a ratio are disturbed alike.
 REMEDIES: Final = {
     Flag.CONTENTION: "end the other programs that use the cores",
     Flag.STOLEN: "use another machine or another hour: other guests of the host took its cores",
@@ -376,7 +376,7 @@ RESCUES: Final = {
 
 
 class Reason(StrEnum):
-    """Why an answer is what it is, for programs: the sentence beside it is for people."""
+    """The reason for an answer, for programs; the sentence beside it is for people."""
 
     MEASURED = "measured"  # the samples, the errors or the variant's right result answer
     NOISE = "noise"
@@ -392,10 +392,10 @@ class Reason(StrEnum):
     BASELINE = "baseline"  # the other side has no result: its case has the status
 
 
-#: All that stands in ``reason_code``: also a flag that tells of the machine, or what became of the variant.
+#: All values of ``reason_code``: also a flag about the machine, or the variant's status.
 REASON_CODES: Final = (*Reason, *REMEDIES, *(status for status in Status if status != Status.OK))
 
 
 def is_valid(flags: Iterable[Flag], metric: str) -> bool:
-    """Whether the metric of a sample with these flags may be used."""
+    """True if the metric of a sample with these flags may be used."""
     return not any(flag.invalidates(metric) for flag in flags)

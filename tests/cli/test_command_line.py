@@ -79,7 +79,7 @@ def test_too_few_open_files_are_one_line() -> None:
     few = ["sh", "-c", 'ulimit -n 7; exec "$@"', "sh", *XEBENCH, "doctor"]
     done = subprocess.run(few, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "xebench: it may not open enough files: raise the limit (ulimit -n 1024)\n"
+    assert done.stderr == "xebench: too many files are open: raise the limit (ulimit -n 1024)\n"
 
 
 def test_a_gpu_file_that_is_a_riddle_is_refused(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_other_versions_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -
         warnings.simplefilter("always")
         repairs.apply()
     (warning,) = caught
-    assert "numba 0.59.1 (want 0.1.0)" in str(warning.message)
+    assert "numba 0.59.1 (pinned: 0.1.0)" in str(warning.message)
     assert "\n" not in str(warning.message)
 
 

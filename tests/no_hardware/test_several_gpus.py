@@ -174,7 +174,7 @@ def test_variables_are_looked_up_after_they_were_set(
 def test_a_variable_that_the_runtime_has_dropped_or_does_not_use_is_told(driver: Driver, tmp_path: Path) -> None:
     variables = of_openmp(COMMAND_BATCH="copy", USE_IMMEDIATE_COMMAND_LIST="all")
     found = driver.tell("pvc", tmp_path, "answers.py", "switches", "level_zero:gpu:0", more=variables)
-    assert "COMMAND_BATCH=copy was not heeded: 0 regular command lists for two copies" in found["end"]
+    assert "COMMAND_BATCH=copy had no effect: 0 regular command lists for two copies" in found["end"]
 
 
 @pytest.mark.numba_dpex

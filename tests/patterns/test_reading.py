@@ -169,7 +169,7 @@ def test_a_change_of_this_package_is_none_of_the_file(file: Path, cache: Path) -
 def test_a_declaration_of_the_wrong_type_is_one_line(file: Path) -> None:
     file.write_text(FILE + "\npattern.catalogue = (3,)\nPattern._check = lambda self: None\n")
     with pytest.raises(
-        PatternError, match=rf"{file.name}: what it declares is of the wrong type: .*: mend the pattern"
+        PatternError, match=rf"{file.name}: a declared value has the wrong type: .*: correct the pattern"
     ):
         read([file])
 

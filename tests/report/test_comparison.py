@@ -134,4 +134,4 @@ def test_runs_that_share_nothing_end_in_a_line(run: Run, run_of: RunOf) -> None:
         table.to_parquet(other.path / f"{name}.parquet")
     manifest = json.loads((other.path / "manifest.json").read_text())
     (other.path / "manifest.json").write_text(json.dumps({**manifest, "sha256": {}}))
-    assert "share no case: compare runs of the same patterns" in str(invoke(run, other).exception)
+    assert "have no case in common: compare runs of the same patterns" in str(invoke(run, other).exception)

@@ -116,7 +116,7 @@ def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", [None, [], {"names": []}, {"names": [], "preset": "smoke", "colour": "red"}])
 def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Path) -> None:
     manifest = json.loads(json.dumps({"request": kept}))
-    with pytest.raises(RunFolderError, match="does not record what it was to measure"):
+    with pytest.raises(RunFolderError, match="does not record its settings"):
         Recipe.of_run(run_of(tmp_path, manifest).path)
 
 

@@ -66,8 +66,8 @@ def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> N
         "nothing_recorded": "sample: the session saw no command of it: submit what it does by session.launch, "
         "session.copy or session.call",
         "begins_anew": "sample: session.begin and session.measure are the harness's own: leave them out",
-        "own_queue": "check: makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()",
-        "other_queue": "sample: ones works on a queue that nobody times: pass sycl_queue=session.queue, or use "
+        "own_queue": "check: makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()",
+        "other_queue": "sample: ones works on a queue that is not timed: pass sycl_queue=session.queue, or use "
         "session.alloc",
     }
 

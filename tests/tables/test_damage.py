@@ -87,7 +87,7 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path, make: Callable[[Pa
     folder = make(tmp_path / "run")
     path = folder / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "machine": {"cpu": "another"}}))
-    with pytest.raises(RunFolderError, match=r"manifest.json is damaged \(it is not as it was written\)"):
+    with pytest.raises(RunFolderError, match=r"manifest.json is damaged \(its checksum differs\)"):
         load_run(folder)
 
 

@@ -92,7 +92,7 @@ def versions() -> dict[str, str]:
 
 
 def in_children(pattern: str) -> dict[str, dict[str, Any]]:
-    """What became of the kernels of a pattern, by key."""
+    """The result of each kernel of a pattern, by key."""
     found: dict[str, dict[str, Any]] = {}
     for _ in range(MOST_CRASHES):
         with TemporaryDirectory() as folder:
@@ -208,7 +208,7 @@ def compare_kernel(
 
 
 def difference(first: Any, second: Any, dtype: Any) -> dict[str, Any]:
-    """How two states of a buffer differ; empty if they do not."""
+    """The differences between two states of a buffer; empty if there are none."""
     wrong = int((first != second).sum())
     if not wrong:
         return {}
@@ -276,7 +276,7 @@ def target_of(kernel: PackedKernel, gpu: str) -> Target:
 
 
 def counted(compiled: Compiled, kernel: str) -> dict[str, Any]:
-    """What a kernel became, or why it did not."""
+    """The result of compiling a kernel, or the reason why it failed."""
     if compiled.status != "ok":
         return {"status": compiled.status, "reason": compiled.reason}
     code = read_code(compiled, kernel)
@@ -325,7 +325,7 @@ def _name(line: Mapping[str, Any]) -> str:
 
 
 def of_bytes(data: Mapping[str, Any], causes: Causes) -> Iterator[str]:
-    """How many kernels were compared, and those that differ."""
+    """The number of compared kernels, and those that differ."""
     kernels = data["kernels"]
     count = Counter(line["outcome"] for line in kernels)
     yield f"{len(kernels)} kernels: {', '.join(f'{number} {outcome}' for outcome, number in count.most_common())}."

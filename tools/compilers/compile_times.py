@@ -2,7 +2,7 @@
 
 A process compiles every kernel of some patterns, each once and none at the same time as another, with a cache that is
 empty; then another process finds them there. No pack is looked at. It prints a row of docs/compiler.md's table: the
-first kernel of a process, which imports the compiler, is told apart. Leave the machine alone meanwhile.
+first kernel of a process, which imports the compiler, is listed separately. Leave the machine alone meanwhile.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def in_child(folder: str) -> dict[str, Any]:
-    """What a process tells; kernels print, so its last line counts."""
+    """The answer of a process: the last line of its output, since kernels print, too."""
     command = [sys.executable, __file__, folder]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -56,7 +56,7 @@ def summary(processes: Sequence[Sequence[float]]) -> tuple[float, float, float]:
 
 
 def times(folder: Path) -> dict[str, Any]:
-    """The time of each kernel, in the order in which the patterns ask for them."""
+    """The time of each kernel, in the order in which the patterns request them."""
     from xebench.system import runtime
 
     runtime.load()

@@ -85,7 +85,7 @@ def _updating(updates: int) -> str:
 
 
 def emitted(module: str, *, binary: bool = False) -> bytes:
-    """What the back end makes of a module in LLVM IR: text, or the binary."""
+    """The back end's output for a module in LLVM IR: text, or the binary."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

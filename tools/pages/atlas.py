@@ -34,7 +34,7 @@ _FIRST: Final = (Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM, Answer.H
 
 
 class Cell(NamedTuple):
-    """What a device says of a claim.
+    """A device's answers to a claim.
 
     Attributes:
         words: as people read them.
@@ -90,7 +90,7 @@ def rows(answered: Answered) -> list[Row]:
 
 
 def cell(answered: Answered, number: int, names: Sequence[str]) -> Cell:
-    """What the runs of a device say of a claim: those of today's program, else the latest older one, in brackets.
+    """The answer of a device's runs to a claim: runs of today's program, else the latest older one, in brackets.
 
     Args:
         answered: the claims and the runs.
@@ -134,7 +134,7 @@ def _sign(made: Cell) -> str:
 
 
 def counts(made: Sequence[Row], devices: Sequence[str]) -> list[tuple[str | int, ...]]:
-    """For each device how many claims have which kind of answer."""
+    """The number of claims by kind of answer, for each device."""
     lines: list[tuple[str | int, ...]] = []
     for column, device in enumerate(devices):
         kinds = Counter(row.cells[column].kind for row in made)

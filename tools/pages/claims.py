@@ -137,14 +137,14 @@ def _older(cases: Iterable[Row], infos: Iterable[PatternInfo]) -> set[str]:
 
 
 def is_asked(said: Said, every: Iterable[Said], device_class: str) -> bool:
-    """Whether a claim is asked of a class of devices at any point: not where another of the variant is made for it."""
+    """True if a claim applies to a class of devices at any point: not if another of the variant is made for it."""
     own = [other.claim for other in every if (other.pattern, other.variant) == (said.pattern, said.variant)]
     anywhere = [msgspec.structs.replace(claim, where={}) for claim in own]
     return msgspec.structs.replace(said.claim, where={}) in applying(anywhere, device_class, {})
 
 
 def _is_as_today(case: Row, info: PatternInfo) -> bool:
-    """Whether pattern and case have the same metric and parameters of the same names."""
+    """True if pattern and case have the same metric and parameters of the same names."""
     own = info.presets.get(case["preset"])
     return own is not None and case["metric"] == info.metric and set(_values(case)) == {*own, *info.axes}
 
@@ -154,7 +154,7 @@ def _values(row: Row) -> dict[str, Any]:
 
 
 def _answers(row: Row, said: Said) -> bool:
-    """Whether a row of the table `pairs` answers a claim."""
+    """True if a row of the table `pairs` answers a claim."""
     claim = said.claim
     told = {"pattern": said.pattern, "variant": said.variant, "baseline": claim.against, **columns(claim)}
     return all(row[name] == value for name, value in told.items()) and claim.is_said_at(_values(row))
@@ -215,11 +215,11 @@ class Answered:
 
     @cached_property
     def found(self) -> dict[str, list[list[Found]]]:
-        """For each run its answers to each of `said`."""
+        """The answers to each of `said`, for each run."""
         return {name: answers(self.said, run, self.infos) for name, run in self.runs.items()}
 
     def without(self, name: str, n: int) -> str:
-        """Why a run does not answer a claim."""
+        """The reason why a run does not answer a claim."""
         return NOT_MEASURED if is_asked(self.said[n], self.said, class_of(self.runs[name])) else NOT_ASKED
 
     def explained(self, name: str) -> set[str]:
@@ -236,7 +236,7 @@ class Answered:
         return [name for name in names if class_of(self.runs[name]) == DeviceClass.CPU] or names
 
     def owner(self, said: Said) -> str:
-        """Who makes a claim, as the summary counts them."""
+        """The source of a claim, as the summary counts them."""
         if said.claim.is_ours:
             return "ours"
         return "of stand-ins" if said.pattern in self._stand_ins else "the guide's"
@@ -384,7 +384,7 @@ def _numbers(told: Mapping[str, Any]) -> str:
 
 
 def _same(claim: Claim, kept: Mapping[str, Any]) -> bool:
-    """Whether a claim was answered as it is now; who makes it may have changed."""
+    """True if a claim was answered in its present form; its source may have changed."""
     now = json.loads(to_json([claim]))[0]
     return all(now[name] == kept[name] for name in ("word", "against", "at_least", "where"))
 

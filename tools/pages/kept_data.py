@@ -64,7 +64,7 @@ def suite(ocloc: str | None, save: Path) -> None:
     say(compiler.label)
     plan = plan_for((), (), "smoke")
     launched = collect_with_progress(plan)
-    # without a cache, since the page tells how long it takes
+    # without a cache, since the page shows how long it takes
     kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
     done = {

@@ -104,7 +104,7 @@ _OTHERS: Final = (
 
 
 def in_brief(rows: pd.DataFrame) -> str:
-    """The shares that a user wants to know, for README.md.
+    """The shares that matter to a user, for README.md.
 
     Args:
         rows: the study's table.
@@ -169,7 +169,7 @@ PACKAGES: Final = ("dpctl", "dpnp", "intel-sycl-rt", "intel-opencl-rt")
 
 
 def found_on_stacks(pinned: Run, current: Run) -> str:
-    """What was measured where, whether kernels are equal, and which answers differ.
+    """Text about the runs on both stacks: their devices, equal kernels, and answers that differ.
 
     Raises:
         XebenchError: The runs are not of these two stacks, or of two devices.
@@ -216,7 +216,7 @@ def _provenance(runs: Sequence[Run]) -> Iterator[Sequence[object]]:
 
 
 def _kernels(runs: Sequence[Run]) -> str:
-    """In words, whether both launched the same modules."""
+    """Words about whether both launched the same modules."""
     first, second = ({row["case_id"]: _digests(row) for row in rows(run.cases)} for run in runs)
     both = sorted(case for case in first.keys() & second.keys() if first[case] and second[case])
     differing = [case for case in both if first[case] != second[case]]
@@ -231,7 +231,7 @@ def _digests(case: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _answers(runs: Sequence[Run]) -> str:
-    """How many claims both answered, and a table of those with two answers."""
+    """The number of claims that both answered, and a table of those with different answers."""
     keys = ["case_id", "baseline", "claim", "state"]
     claimed = [run.pairs[run.pairs["answer"].isin(ANSWERED)] for run in runs]
     both = claimed[0].merge(claimed[1], on=keys, suffixes=STACKS)

@@ -52,7 +52,7 @@ class Twin:
 
     @property
     def key(self) -> str:
-        """Where its sentence is found."""
+        """The key of its sentence."""
         return f"{self.pattern}/{self.kernel}"
 
     def ratio(self, column: tuple[str, str]) -> float | None:
@@ -64,7 +64,7 @@ class Twin:
 
     @property
     def is_explained(self) -> bool:
-        """Whether the page says why it needs more."""
+        """True if the page says why it needs more."""
         return any((self.ratio(column) or 0) > EXPLAINED for column in COLUMNS)
 
 

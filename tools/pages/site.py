@@ -82,7 +82,7 @@ class _Page(HTMLParser):
 
 
 def faults(site: Path) -> Iterator[str]:
-    """What is wrong with the HTML of a built site: links that lead nowhere, and what a browser fetches elsewhere."""
+    """The faults of a built site's HTML: links that lead nowhere, and files that a browser fetches elsewhere."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
         where = path.relative_to(site)

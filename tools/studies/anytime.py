@@ -1,4 +1,4 @@
-"""What more minutes tell: answers and intervals against the time spent, ``python -m tools.studies.anytime [RUN]``."""
+"""The gain of more minutes: answers and intervals against the time spent, ``python -m tools.studies.anytime [RUN]``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOMENTS: Final = 10
 
 @dataclass(frozen=True)
 class Moment:
-    """What a run knew when a part of it was over.
+    """The state of a run when a part of it was over.
 
     Attributes:
         minutes: of the run.
@@ -119,7 +119,7 @@ class MadeUp:
         return grouped_interval([[median] * 10 for median in self.medians])
 
     def state(self) -> FamilyState:
-        """For the plan."""
+        """The family's state for the plan."""
         if not self.visits:
             return FamilyState()
         known = self.interval()
@@ -148,12 +148,12 @@ Next = Callable[[Sequence[FamilyState], float], tuple[int, Visit] | None]
 
 
 def planned(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
-    """As a run with a budget does it."""
+    """The next visit, as a run with a budget plans it."""
     return Visits(_SAMPLING, 2.0, BUDGET_S).next(states, left_s)
 
 
 def in_turn(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
-    """Always the family that was visited least, whatever its results are, until it is as precise as asked for."""
+    """The family with the fewest visits, whatever its results are, until each is as precise as requested."""
     waiting = [number for number, state in enumerate(states) if not state.over]
     if left_s <= 0 or not waiting:
         return None
@@ -161,7 +161,7 @@ def in_turn(states: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] |
 
 
 def simulate(choose: Next, seed: int) -> Counter[str]:
-    """One run; how many families have which result."""
+    """Simulate one run; return the number of families by result."""
     source = random.Random(seed)
     families = [_make_up(number, source) for number in range(FAMILIES)]
     left_s, states = BUDGET_S, [family.state() for family in families]

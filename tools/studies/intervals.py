@@ -70,7 +70,7 @@ Estimator = Callable[[Floats, Floats, np.random.Generator], tuple[float, float]]
 
 @dataclass(frozen=True)
 class Coverage:
-    """What repeated families gave.
+    """The results of repeated families.
 
     Attributes:
         covered: Share of intervals that hold the true ratio; 0.95 is wanted.

@@ -1,4 +1,4 @@
-"""Pairs of equal kernels, compiled and built apart: all that can tell them apart is where they lie."""
+"""Pairs of equal kernels, compiled and built separately: they differ only in their place in memory."""
 
 import numpy as np
 

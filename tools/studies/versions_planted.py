@@ -25,7 +25,7 @@ def chain(item: kapi.NdItem, x, y, steps):
     a = x[i]
     for _ in range(steps):
         a = a * x[i] + x[i]
-    # the chain converges from 0.5 to 1: it is never negative, which the compiler does not know
+    # the chain converges from 0.5 to 1: it is never negative, but the compiler has no proof of that
     y[i] = x[i] if a >= np.float32(0) else a
 
 

@@ -1,3 +1,3 @@
-"""The command line: one module a command, each a few lines that call the rooms below."""
+"""The command line: modules of commands, each command a few lines that call the rooms below."""
 
 __all__ = ["main"]

@@ -1,6 +1,6 @@
-"""Commands on GPUs that need not be there: ``xebench isa``, ``project`` and ``occupancy``; what they share.
+"""Commands on GPUs that need not be present, ``xebench isa``, ``project`` and ``occupancy``, and their shared parts.
 
-Heavy rooms are imported when they run.
+Each command imports the heavy rooms when it runs.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ def gpus_option(**more: Any) -> Callable[[Any], Any]:
         "gpus",
         callback=_gpus,
         shell_complete=complete_gpus,
-        help="pvc, dg2, tgllp, bmg, ..., or a file that describes one.",
+        help="GPUs such as pvc, dg2, tgllp or bmg, with commas between, or files that describe a GPU.",
         **more,
     )
 
 
 def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str | GpuParameters, ...]:
-    """Look up names and files of GPUs, each once; names that are not known here are left to ocloc."""
+    """Look up names and files of GPUs, each once; a name that the catalogue lacks stays as it is, for ocloc."""
     from xebench.system.gpus import GpuError, find_gpu
 
     found: dict[str, str | GpuParameters] = {}
@@ -82,7 +82,7 @@ def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tup
 def plan_for(
     names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters] = ()
 ) -> list[Family]:
-    """A plan of the patterns that a user names, made before the compiler is looked for: a wrong name ends at once.
+    """A plan of the patterns that a user names. It is made before the search for a compiler: a wrong name ends at once.
 
     Args:
         names: patterns, chapters or catalogue ids; all patterns when there are none.
@@ -125,7 +125,7 @@ def collect_with_progress(plan: Sequence[Family]) -> Collected:
 def progress(what: str) -> Iterator[Callable[[int, str], None]]:
     """Show the progress: a live line in a terminal, otherwise a line every few seconds.
 
-    Gives the function to call when a part begins, with the number of all parts and its name, from any thread.
+    Yields the function to call when a part begins, from any thread, with the number of all parts and the part's name.
     """
     from xebench.report.console import ProgressLine
 
@@ -180,8 +180,8 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @click.option(
     "--build-options",
     default="",
-    help="More options of the GPU's compiler, such as -cl-fast-relaxed-math, or "
-    "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would take a buffer's own.",
+    help="Further options for the GPU's compiler, such as -cl-fast-relaxed-math, or "
+    "-cl-intel-greater-than-4GB-buffer-required for 64-bit addresses where ocloc would address each buffer by itself.",
 )
 @click.option(
     "--grf",
@@ -189,7 +189,7 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     default="default",
     show_default=True,
     callback=_some_of("default", "large", "auto"),
-    help="Modes: default, large, auto.",
+    help="Register-file modes: default, large, auto.",
 )
 @click.option(
     "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
@@ -197,14 +197,15 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
 @preset_option("smoke")
 @path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
 @path_option("--html", "File for a page with the assembly side by side.")
-@path_option("--table", "File for the table isa, all its columns: .csv or .parquet.", _table_file)
-@click.option("--no-cache", is_flag=True, help="Compile everything again, and keep the result.")
+@path_option("--table", "File for the table isa with all its columns: .csv or .parquet.", _table_file)
+@click.option("--no-cache", is_flag=True, help="Compile every kernel again, and replace the kept results.")
 @PATHS
 @table_forms
 def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     """Show the code that Intel's GPU compiler makes of each variant's kernels, and answer claims on it; no GPU needed.
 
-    NAMES as in 'list', all when there are none. Exit status 2 when not one kernel was compiled, 3 without a compiler.
+    NAMES: patterns, chapters or catalogue ids (default: all). Exit status 2 if no kernel was compiled, 3 without a
+    compiler.
     """
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler, refuse_unknown
@@ -231,7 +232,7 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     show_view(isa_text, form, kernels, launched.missing, answers)
     if not any(kernel.status == "ok" for kernel in kernels):
         reason = next((kernel.reason for kernel in kernels), "no selected pattern launches a kernel of its own")
-        raise XebenchError(f"not one kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
+        raise XebenchError(f"no kernel was compiled ({reason}): check --gpu, --ocloc and the patterns' names")
 
 
 def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
@@ -259,7 +260,8 @@ def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
 def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **given: Any) -> None:
     """Compute the shortest time that a GPU's roofs allow each case, without that GPU. Nothing is measured.
 
-    NAMES as in 'list', all when there are none. Every variant runs once on the device here, to see what it launches.
+    NAMES: patterns, chapters or catalogue ids (default: all). Every variant runs once on a device of this machine, to
+    record its launches.
     """
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler
@@ -294,12 +296,12 @@ _LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", 
     shell_complete=complete_gpus,
     help="A GPU such as pvc, dg2, a770, tgllp, bmg, or a file that describes one.  [default: the one present]",
 )
-@click.option("--work-group", help="Work-items of a work-group: 256, 1K or 16x16.")
+@click.option("--work-group", help="Work-items of a work-group, such as 256, 1K or 16x16.")
 @click.option("--sub-group", help="Sub-group size.")
-@click.option("--slm", default="0", show_default=True, help="Shared local memory of a work-group: 32K.")
-@click.option("--barriers", default=0, show_default=True, help="Barriers that the kernel uses.")
-@click.option("--global", "global_size", help="Work-items of the whole launch: 1M or 1024x1024.")
-@click.option("--large-grf", is_flag=True, help="The large register file, which halves the threads.")
+@click.option("--slm", default="0", show_default=True, help="Shared local memory of a work-group, such as 32K.")
+@click.option("--barriers", default=0, show_default=True, help="Number of barriers that the kernel uses.")
+@click.option("--global", "global_size", help="Work-items of the whole launch, such as 1M or 1024x1024.")
+@click.option("--large-grf", is_flag=True, help="Use the large register file, which halves the hardware threads.")
 @EUS
 @click.option("--map", "as_map", is_flag=True, help="Show a heat map over work-group size and SLM instead.")
 @click.option(
@@ -307,7 +309,7 @@ _LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", 
     "names",
     multiple=True,
     shell_complete=complete_patterns,
-    help="A pattern's launches instead of numbers; may be repeated.",
+    help="A pattern whose launches replace these numbers. May be given more than once.",
 )
 @preset_option("default")
 @OCLOC
@@ -321,7 +323,7 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
     if given["as_map"]:
         refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
         if given["sub_group"] is None:
-            raise XebenchError("--map is of one sub-group size: give --sub-group")
+            raise XebenchError("--map shows one sub-group size: give --sub-group")
     if names:
         refuse(_LAUNCH_OPTIONS, "--pattern brings its own launch")
         _of_patterns(_gpu(gpu, eus), names, form, given)
@@ -381,4 +383,4 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: d
     show_view(gpu_views.LAUNCHES, form, launches, kernels.missing, given["preset"])
     if not any(launch.occupancy for launch in launches):
         reason = next((launch.reason for launch in launches), "no selected pattern launches a kernel of its own")
-        raise XebenchError(f"not one launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")
+        raise XebenchError(f"no launch has an occupancy on {gpu.code} ({reason}): choose another GPU or pattern")

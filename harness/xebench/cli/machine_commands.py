@@ -1,4 +1,4 @@
-"""Commands on this machine, such as ``xebench devices``, and on kernels: ``xebench kernels``, ``pack``, ``build``."""
+"""Commands about this machine, such as ``xebench devices``, and about kernels: ``kernels``, ``pack``, ``build``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xebench.errors import XebenchError
 @click.command()
 @table_forms
 def devices(form: str) -> None:
-    """List the SYCL devices here."""
+    """List the SYCL devices of this machine. Exit status 3 if there are none."""
     from xebench.report import machine_views
     from xebench.system import runtime
 
@@ -39,7 +39,7 @@ def devices(form: str) -> None:
 @click.command()
 @table_forms
 def doctor(form: str) -> None:
-    """Show what runs here, what is missing, and which package brings it. Exit status 3 when no device is usable."""
+    """Show what works here, what is missing, and which package provides it. Exit status 3 if no device is usable."""
     from xebench.measuring.doctor import examine
     from xebench.report import machine_views
 
@@ -52,12 +52,13 @@ def doctor(form: str) -> None:
 @click.argument("probes", nargs=-1, shell_complete=complete_probes)
 @DEVICE
 @click.option("--refresh", is_flag=True, help="Measure again, and replace the kept results of this device and driver.")
-@click.option("--quick", is_flag=True, help="A quick measurement, which is not kept.")
+@click.option("--quick", is_flag=True, help="Measure quickly, and do not keep the results.")
 @table_forms
 def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, form: str) -> None:
-    """Measure what the device can reach: bandwidths, rates, latencies. Exit status 1 when a probe was wrong or crashed.
+    """Measure the bandwidths, rates and latencies that the device reaches.
 
-    PROBES are measured alone, and not kept: names as in --json, such as fp32; all when there are none.
+    PROBES: names as in --json, such as fp32 (default: all). Results of selected probes are not kept. Exit status 1 if a
+    probe was wrong or crashed.
     """
     from xebench.measuring.roofline.measure import measure_roofline
     from xebench.report import machine_views
@@ -74,9 +75,11 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
 
 
 @click.command()
-@click.option("--kernels", is_flag=True, required=True, help="The pinned stack: numba-dpex 0.23 and what fits it.")
+@click.option(
+    "--kernels", is_flag=True, required=True, help="Install the pinned stack: numba-dpex 0.23 and what fits it."
+)
 def setup(kernels: bool) -> None:
-    """Install what plain pip cannot into this virtual environment: --kernels, to compile kernels on Python 3.11."""
+    """Install what plain pip cannot into this virtual environment: with --kernels, a compiler for Python 3.11."""
     from xebench.measuring.doctor import install_pinned
 
     install_pinned(say)
@@ -86,7 +89,7 @@ def setup(kernels: bool) -> None:
 @click.argument("pack", required=False, type=click.Path(path_type=Path))
 @table_forms
 def kernels(pack: Path | None, form: str) -> None:
-    """List the kernels of a PACK, by default the project's own, which are launched where nothing compiles them."""
+    """List the kernels of a PACK (default: the project's own, for environments without a compiler of kernels)."""
     from xebench.report import machine_views
     from xebench.system.kernel_files import OWN_PACK, Pack
 
@@ -102,16 +105,16 @@ def kernels(pack: Path | None, form: str) -> None:
 @click.command()
 @PATTERN_FILES
 @DEVICE
-@path_option("--output", "File of the pack, elsewhere; of one FILE, or of the project.")
+@path_option("--output", "File to write instead; only for one FILE, or for the project's pack.")
 @click.option("--check", is_flag=True, help="Write and compile nothing; fail if a pack lacks a kernel.")
 def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool) -> None:
     """Compile the kernels of pattern FILES into a pack beside each file, for machines without a compiler of kernels.
 
     Every variant runs once for each preset, value on its axes and sub-group size, and launches nothing. Without FILES:
-    the project's own pack, by numba-dpex unless it is written elsewhere.
+    the project's own pack, by numba-dpex unless --output is given.
     """
     if output and len(files) > 1:
-        raise XebenchError("--output is one pack: name one FILE, or none for the project's")
+        raise XebenchError("--output names one pack: name one FILE, or none for the project's")
     from xebench.system import runtime
 
     runtime.load()
@@ -128,12 +131,12 @@ def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool)
 @gpus_option(required=True)
 @OCLOC
 @preset_option("smoke")
-@path_option("--output", "Folder for the binaries.  [default: binaries, in this folder]", output_folder)
+@path_option("--output", "Folder for the binaries.  [default: binaries, in the current folder]", output_folder)
 def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
     """Make native binaries of the kernels of pattern FILES for Intel GPUs, by Intel's offline compiler; no GPU needed.
 
-    Every variant runs once, on the device that is here. A binary is named after its kernel, a hash of its code and
-    options, and the GPU. Exit status 2 when a kernel was not built, 3 without a compiler.
+    Every variant runs once, on a device of this machine. A binary is named after its kernel, a hash of its code and
+    options, and the GPU. Exit status 2 if a kernel was not built, 3 without a compiler.
     """
     from xebench.isa.ocloc import find_compiler
     from xebench.isa.table import compile_launches, targets, write_binaries

@@ -1,6 +1,6 @@
-"""The command ``xebench``: its commands, a module for those of one theme, and here those that one starts with.
+"""The command ``xebench`` and its first commands, ``list`` and ``completion``; other modules have the others.
 
-A module is imported when its command is asked for, and rooms when it runs, so that ``--help`` and ``list`` stay
+The module of a command is imported when the command is used, and rooms when it runs: ``--help`` and ``list`` stay
 instant.
 """
 
@@ -73,12 +73,12 @@ def commands() -> None:
 @click.option(
     "--guide",
     metavar="TEXT",
-    help="Only patterns about this chapter or section of the guide; a part of its name is enough.",
+    help="List only patterns about this chapter or section of the guide; a part of its name is enough.",
 )
 @PATHS
 @table_forms
 def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
-    """List the patterns; NAMES are names, chapters or catalogue ids, with * and ?."""
+    """List the patterns. NAMES: patterns, chapters or catalogue ids, also with * and ? (default: all)."""
     from xebench.patterns.registry import discover, select, select_by_guide
     from xebench.report import claims_text
 

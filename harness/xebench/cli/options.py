@@ -1,4 +1,4 @@
-"""Options and arguments that commands share, what a shell offers for them, and checks of what a user gave.
+"""Options and arguments that commands share, their completion in a shell, and checks of their values.
 
 Imports click and nothing heavy.
 """
@@ -19,7 +19,7 @@ import click
 
 from xebench.errors import XebenchError
 
-#: What a shell offers for an argument or an option; a word that was typed wrong is the command's to refuse.
+#: A function that returns what a shell offers for an argument or an option. The command itself refuses wrong words.
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
@@ -71,7 +71,7 @@ PATHS: Final = click.option(
     "paths",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A pattern file of your own, beside the built-in ones. May be given more than once.",
+    help="Your own pattern file, in addition to the built-in ones. May be given more than once.",
 )
 PATTERN_FILES: Final = click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 DEVICE: Final = click.option(
@@ -81,19 +81,17 @@ DEVICE: Final = click.option(
     shell_complete=complete_words("auto", "gpu", "cpu"),
     help="auto, gpu, cpu, or a SYCL filter string such as level_zero:gpu:0.",
 )
-EUS: Final = click.option(
-    "--eus", type=int, help="Vector engines of the device, where it has fewer than the whole GPU."
-)
+EUS: Final = click.option("--eus", type=int, help="Vector engines of the device, if it has fewer than the whole GPU.")
 VERBOSE: Final = click.option(
     "--verbose",
     is_flag=True,
-    help="Text with times, roofs, intervals as numbers, whole reasons and everything that was noticed.",
+    help="Add times, roofs, intervals as numbers, whole reasons and all remarks to the text.",
 )
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
 
 
 def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``--format`` of a command that prints a table, and ``--json`` as a short form: the argument ``form``."""
+    """Add ``--format`` to a command that prints a table, and ``--json`` as a short form: the argument ``form``."""
 
     @click.option(
         "--format",
@@ -101,7 +99,7 @@ def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["text", "markdown", "json", "csv"]),
         default="text",
         show_default=True,
-        help="Form of what is printed.",
+        help="Output format.",
     )
     @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
     @functools.wraps(function)
@@ -112,7 +110,7 @@ def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def preset_option(default: str) -> Callable[[Any], Any]:
-    """``--preset``, with the preset that a command takes by itself."""
+    """``--preset``, with the command's own default."""
     return click.option(
         "--preset",
         default=default,
@@ -156,7 +154,7 @@ class Duration(Positive):
 
 
 def output_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    """A file that can be written, found out before hours of work; the callback of an option."""
+    """Check, before hours of work, that a file can be written; the callback of an option."""
     if value is not None:
         if value.is_dir():
             raise click.BadParameter(f"{value} is a folder: name a file in it")
@@ -165,7 +163,7 @@ def output_file(context: click.Context, parameter: click.Parameter, value: Path 
 
 
 def output_folder(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    """A folder that can be written, made if there is none; the callback of an option."""
+    """Make a folder if there is none, and check that it can be written; the callback of an option."""
     if value is not None:
         try:
             value.mkdir(parents=True, exist_ok=True)
@@ -176,7 +174,7 @@ def output_folder(context: click.Context, parameter: click.Parameter, value: Pat
 
 
 def path_option(name: str, help: str, check: Callable[..., Path | None] = output_file) -> Callable[[Any], Any]:
-    """An option for what a command writes: a file, unless ``check`` says otherwise."""
+    """An option for the output of a command: a file, or with ``check=output_folder`` a folder."""
     return click.option(name, type=click.Path(path_type=Path), callback=check, help=help)
 
 
@@ -188,10 +186,10 @@ def _check_writable(folder: Path, advice: str) -> None:
 
 
 def refuse(names: Container[str], why: str) -> None:
-    """End where the user gave the running command one of these parameters.
+    """Refuse parameters of the running command.
 
     Raises:
-        XebenchError: so it is.
+        XebenchError: the user gave one of them.
     """
     context = click.get_current_context()
     on_command_line = click.core.ParameterSource.COMMANDLINE

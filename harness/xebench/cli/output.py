@@ -1,4 +1,4 @@
-"""What every command does beside its work: print results, write files, and end with one line after a user's error.
+"""Shared output of all commands: print results, write files, and end with one line after a user's error.
 
 Imports click and nothing heavy.
 """
@@ -21,16 +21,16 @@ from xebench.errors import XebenchError, escape_controls, suggestion
 if TYPE_CHECKING:
     from xebench.report import View
 
-#: Colours of a terminal: what `xebench.report.console` writes beside text that is shown.
+#: Colours of a terminal, which `xebench.report.console` adds to a text.
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 def show(text: str, *, coloured: bool = False) -> None:
-    """Print a result. Where nobody reads it any more the command goes on to its exit status.
+    """Print a result. If the reader of standard output is gone, the command goes on to its exit status.
 
     Args:
-        text: what a terminal would obey in it is shown instead.
-        coloured: whether it is drawn by `xebench.report.console`, which adds colours after that.
+        text: the result; characters that a terminal would obey are shown instead.
+        coloured: True if the text has the colours of `xebench.report.console`, which stay.
 
     Raises:
         XebenchError: standard output is a file that cannot be written.
@@ -48,7 +48,7 @@ def show(text: str, *, coloured: bool = False) -> None:
 
 def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
     """Print a result by a view of `xebench.report` in one of the forms of `xebench.report.table_forms`; see `show`."""
-    if form == "text":  # what must show at once needs nothing else
+    if form == "text":  # without a further import, so that text shows at once
         show(view.as_text(*content), coloured=coloured)
         return
     from xebench.report.table_forms import render
@@ -57,7 +57,7 @@ def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool 
 
 
 def say(text: str) -> None:
-    """A line for the user that is no result."""
+    """Print a line that is no result, on standard error."""
     click.echo(escape_controls(text).replace("\n", " "), err=True)
 
 
@@ -81,7 +81,7 @@ def _no_link(path: str, flags: int) -> int:
 
 
 class Terminated(SystemExit):
-    """A signal ends the program; what it has started is ended on the way out."""
+    """A signal ends the program, which on its way out ends the processes that it has started."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -89,7 +89,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _nearest_choice(error: click.UsageError) -> str:
-    """What is meant by a value that is none of an option's, where one looks like it."""
+    """A suggestion after a wrong value of an option; "" if no value of the option looks like it."""
     wrong = re.match(r"'(.*)' is not one of ", error.message)
     kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
     if not wrong or not isinstance(kind, click.Choice):
@@ -120,8 +120,8 @@ def run_program(command: click.Command, name: str) -> None:
         say(f"xebench: {told}{' See' if told.endswith('?') else ': see'} {where} --help")
         sys.exit(error.exit_code)
     except (OSError, ImportError) as error:
-        if os.strerror(errno.EMFILE) in str(error):  # what loads a library has no number for it
-            say("xebench: it may not open enough files: raise the limit (ulimit -n 1024)")
+        if os.strerror(errno.EMFILE) in str(error):  # an error of loading a library has no errno
+            say("xebench: too many files are open: raise the limit (ulimit -n 1024)")
         elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             say(f"xebench: {error.strerror}: {str(error.filename)[:80]}...: name another")
         else:

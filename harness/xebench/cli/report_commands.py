@@ -25,8 +25,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(formats.names()), default="text", show_default=True)
-@path_option("--output", "File to write; standard output otherwise.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(formats.names()),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@path_option("--output", "File to write.  [default: standard output]")
 @VERBOSE
 def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Show the run in FOLDER again."""
@@ -34,7 +41,7 @@ def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     from xebench.tables.run import telling_damage
 
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
-    if options and output is not None:  # what is written is UTF-8, whatever the terminal is
+    if options and output is not None:  # a file is UTF-8, whatever the terminal is
         options |= {"colour": False, "encoding": "utf-8"}
     with telling_damage(folder):
         text = formats.render(load_run(folder), form, **options)
@@ -52,15 +59,15 @@ def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     "runs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A run folder: what was measured of the pattern there. May be given more than once.  [default: of each device "
-    "the newest run in runs/ and results/]",
+    help="Run folder whose results are shown. May be given more than once.  [default: for each device the newest run "
+    "in runs/ and results/]",
 )
 @PATHS
 @table_forms
 def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple[Path, ...], form: str) -> None:
-    """The lesson of PATTERN: its claims, the code of its baseline beside that of VARIANT, and what was measured.
+    """Show the lesson of PATTERN: its claims, the code of its baseline beside that of VARIANT, and measured results.
 
-    Without VARIANT it is the first optimized one. Markdown and CSV have the answers alone.
+    Without VARIANT: the first optimized one. Markdown and CSV contain the answers only.
     """
     from xebench.patterns.registry import discover, select
     from xebench.report import lesson_text
@@ -92,13 +99,13 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     "--output",
     type=click.Path(path_type=Path),
     callback=output_file,
-    help="File to write, such as trace.json; standard output otherwise.",
+    help="File to write, such as trace.json.  [default: standard output]",
 )
 def trace(folder: Path, pattern: str, output: Path | None) -> None:
-    """A timeline of PATTERN in the run in FOLDER: one execution of each variant, for ui.perfetto.dev.
+    """Write a timeline of PATTERN in the run in FOLDER: one execution of each variant, for ui.perfetto.dev.
 
-    Tracks are the host's threads, with launches, waits, allocations, builds and lines of the variant, and of each queue
-    its kernels and copies. Arrows lead from a command's submission to its start.
+    Each thread of the host has a track, with launches, waits, allocations, builds and lines of the variant. Each queue
+    has one with its kernels and copies. Arrows lead from a command's submission to its start.
     """
     from xebench.report import trace_events
     from xebench.tables import load_run
@@ -114,16 +121,16 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
 
 @click.command("pack-run")
 @click.argument("folder", type=click.Path(path_type=Path))
-@path_option("--output", "File to write.  [default: the folder's name with .zip, here]")
+@path_option("--output", "File to write.  [default: the folder's name with .zip, in the current folder]")
 @click.option(
     "--without",
     "words",
     multiple=True,
     metavar="WORD",
-    help="A further word to remove, such as a project's name. May be given more than once.",
+    help="Further word to remove, such as a project's name. May be given more than once.",
 )
 def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
-    """Make one file of the run in FOLDER, to send. It contains no user, host, address or path.
+    """Pack the run in FOLDER into one file, to send. The file contains no user, host, address or path.
 
     'report', 'compare', 'trace' and xebench.load_run accept the file in place of the folder.
     """
@@ -137,29 +144,29 @@ def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
         kept = packed_run.write(output, run.manifest, tables, words)
     say(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
     for name in kept:
-        say(f"xebench: the name {name!r} is a word of the tables: it could not be taken out")
+        say(f"xebench: the name {name!r} is a word of the tables, so it was not removed")
 
 
-#: The exit status where ``--fail-on`` finds what it names.
+#: The exit status if ``--fail-on`` matches.
 FOUND: Final = 5
 
 _KINDS: Final = ("slower", "answer", "missing")
 
 
 class Percent(click.ParamType[float]):
-    """A part such as 5% or 0.05."""
+    """A fraction such as 5% or 0.05."""
 
     name = "percent"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The part of 1."""
+        """The fraction."""
         text = str(value).strip()
         try:
             part = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
             part = math.nan
         if not 0 <= part < 1:
-            self.fail(f"{value!r} is no part of 1: write 5% or 0.05", param, ctx)
+            self.fail(f"{value!r} is no fraction below 1: write 5% or 0.05", param, ctx)
         return part
 
 
@@ -173,6 +180,7 @@ FORMAT: Final = click.option(
     type=click.Choice(["text", "markdown", "html", "json", "csv"]),
     default="text",
     show_default=True,
+    help="Output format.",
 )
 
 
@@ -191,11 +199,11 @@ FORMAT: Final = click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(_KINDS),
-    help=f"End with status {FOUND} if a case is slower, a decided answer changed, or a case of OLD has no time in NEW. "
+    help=f"Exit status {FOUND} if a case is slower, a decided answer changed, or a case of OLD has no time in NEW. "
     "May be given more than once.",
 )
 @FORMAT
-@path_option("--output", "File to write; standard output otherwise.")
+@path_option("--output", "File to write.  [default: standard output]")
 @VERBOSE
 def compare(
     old: Path,
@@ -207,9 +215,9 @@ def compare(
     output: Path | None,
     verbose: bool,
 ) -> int:
-    """Show the runs in the folders OLD and NEW side by side; for a run of 'ab', which has two versions, give OLD alone.
+    """Compare the runs in the folders OLD and NEW. For a run of 'ab', which has two versions, give OLD only.
 
-    Text and Markdown have what changed, and with --verbose every row; the other formats always have every row.
+    Text and Markdown contain the changed rows, or with --verbose every row. The other formats contain every row.
     """
     from xebench.report.comparison import RunComparison
     from xebench.tables import load_run
@@ -218,9 +226,9 @@ def compare(
     with telling_damage(old):
         before = after = load_run(old)
     if new is None and not before.versions:
-        raise XebenchError(f"{old} is no run of 'xebench ab', which has two versions: give two run folders")
+        raise XebenchError(f"{old} is no run of 'xebench ab', which would have two versions: give two run folders")
     if new is None and (on != "time" or "answer" in fail_on):
-        raise XebenchError("two versions are compared by their times: leave out --on and --fail-on answer")
+        raise XebenchError("a run of 'xebench ab' is compared by times only: leave out --on and --fail-on answer")
     with telling_damage(new or old):
         if new is not None:
             after = load_run(new)
@@ -228,7 +236,7 @@ def compare(
         rows = comparison.rows
     if new is not None and all(row["reason"].startswith("only in the run") for row in rows):
         raise XebenchError(
-            f"{old} and {new} share no case: compare runs of the same patterns, sizes and class of device"
+            f"{old} and {new} have no case in common: compare runs of the same patterns, sizes and class of device"
         )
     return show_comparison(comparison, form, output, fail_on, every=verbose)
 
@@ -236,14 +244,14 @@ def compare(
 def show_comparison(
     comparison: RunComparison, form: str, output: Path | None, fail_on: Collection[str], *, every: bool
 ) -> int:
-    """Print or write a comparison, and say what was found of that which fails; the exit status.
+    """Print or write a comparison, count the changes that `fail_on` names, and return the exit status.
 
     Args:
-        comparison: what is shown.
-        form: its format.
+        comparison: the comparison.
+        form: output format.
         output: file to write; None: standard output.
-        fail_on: kinds of changes.
-        every: whether text and Markdown have every row.
+        fail_on: kinds of changes that give status `FOUND`.
+        every: True if text and Markdown have every row.
     """
     from xebench.report.comparison import FORMATS
 
@@ -259,21 +267,21 @@ def show_comparison(
     return FOUND if any(found.values()) else 0
 
 
-#: Exit statuses from here on say which signal ended a run.
+#: Exit statuses from here on are 128 plus the number of the signal that ended a run.
 _SIGNALS: Final = 128
 
-#: Options of `xebench run` that this command has, too.
+#: Options of `xebench run` that `xebench ab` has, too.
 _OF_RUN: Final = (
     "preset", "device", "require_gpu", "overrides", "output", "overwrite", "precision", "budget_s", "instances",
     "passes", "min_samples", "max_samples", "state", "timeout_s", "run_budget_s", "memory_limit", "exclusive", "seed",
 )  # fmt: skip
 
-#: Part of the threshold that intervals are wanted to be within, unless --precision is given: they are widened for all
-#: pairs together afterwards, and must leave the threshold.
+#: Half-width of an interval at which sampling stops, as a part of the threshold, unless --precision is given. It is
+#: small because intervals are widened afterwards, to hold for all pairs together, and must still lie beyond it.
 _PRECISION: Final = 0.2
 
-#: Instances of a pattern, unless --instances is given: where arrays and code lie is the largest difference of equal
-#: kernels, one instance does not show it, and intervals that hold together need more than one alone.
+#: Instances of a pattern, unless --instances is given. Equal kernels differ most by where arrays and code lie, which
+#: one instance does not show. Intervals that hold for all pairs together need more instances than a single one.
 _INSTANCES: Final = 10
 
 
@@ -286,16 +294,15 @@ _INSTANCES: Final = 10
     "paths",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A pattern file or folder in a git repository: OLD and NEW are then its revisions (branches, tags, commits), "
-    "and '.' is the working tree. May be given more than once.",
+    help="Pattern file or folder in a git repository. OLD and NEW are then revisions (branches, tags, commits); '.' is "
+    "the working tree. May be given more than once.",
 )
 @THRESHOLD
 @click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(["slower", "missing"]),
-    help=f"End with status {FOUND} if a variant is slower, or one of OLD has no time in NEW. May be given more than "
-    "once.",
+    help=f"Exit status {FOUND} if a variant is slower, or one of OLD has no time in NEW. May be given more than once.",
 )
 @FORMAT
 @VERBOSE
@@ -310,21 +317,20 @@ def ab(
     verbose: bool,
     **given: Any,
 ) -> int:
-    """Measure two versions of pattern files in one run, and say which variants became slower.
+    """Measure two versions of pattern files in one run, and show which variants became slower.
 
-    OLD and NEW are two pattern files or folders; with --path, two revisions in git of the files that it names. NAMES
-    are the patterns to compare, all when there are none. Each variant of both versions is sampled in turn on the same
-    data, that of NEW, whose reference checks both, so that what drifts or disturbs hits both alike. It is compared with
-    itself in the other version, by intervals that hold for all of them together.
+    OLD and NEW: two pattern files or folders; with --path, two git revisions of the files that it names. NAMES: the
+    patterns to compare (default: all). The variants of both versions are sampled in turn. Both versions use the data
+    and the reference of NEW. Drift affects both equally. Each variant is compared with itself in the other version, by
+    intervals that hold for all variants together.
 
     \b
     xebench ab kernels_before.py kernels.py --fail-on slower
     xebench ab main . --path bench/kernels.py --threshold 3%
     xebench ab v1.0 v1.1 --path bench/ --format markdown
 
-    'xebench compare RUN' shows the run again in another format, 'xebench run --resume RUN' goes on with one that was
-    cut off. Exit status 5 where --fail-on finds what it names; otherwise 1 when a variant of NEW was wrong, crashed or
-    hung, and as of 'run'.
+    'xebench compare RUN' shows the run again in another format. 'xebench run --resume RUN' continues a run that was cut
+    off. Exit status 5 if --fail-on matches; otherwise as for 'run', but failures of OLD alone do not count.
     """  # noqa: D301 - click keeps the lines after this sign
     given["begun_s"] = time.monotonic()
     from xebench.patterns import two_versions
@@ -346,11 +352,11 @@ def ab(
 
 
 def status_of(done: Run, found: int) -> int:
-    """The exit status: a signal's, else what `--fail-on` found, else that of the run.
+    """The exit status: a signal's, else that of `--fail-on`, else the run's.
 
     Args:
-        done: the run; a variant that is wrong in the old version alone is no fault of the new one.
-        found: status by `--fail-on`.
+        done: the run; a variant that is wrong in the old version alone does not count.
+        found: the status by `--fail-on`, or 0.
     """
     from xebench.runner.run import exit_status
 

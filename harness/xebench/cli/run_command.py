@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from xebench.runner.run_options import Recipe
     from xebench.tables import Run
 
-#: What numpy's generators and the tables take (`xebench.runner.run_options`).
+#: The largest seed of numpy's generators and the tables (`xebench.runner.run_options`).
 LARGEST_SEED = 2**32 - 1
 #: Fewest samples that make an interval (`xebench.tables.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
 
 
-# Parameters are named as the fields of `Recipe` and `Options` that they become.
+# Parameters have the names of the fields of `Recipe` and `Options` that they set.
 @click.command()
 @NAMES
 @preset_option("default")
@@ -34,89 +34,89 @@ MIN_SAMPLES = 6
     "--on",
     "scheduler",
     metavar="ADDRESS",
-    help="Measure on the workers of the Dask scheduler at this address, one device each, into one run folder.",
+    help="Measure on the workers of the Dask scheduler at this address, one device per worker, into one run folder.",
 )
-@click.option("--require-gpu", is_flag=True, help="Fail instead of taking the CPU device.")
+@click.option("--require-gpu", is_flag=True, help="Fail instead of using the CPU device.")
 @click.option(
     "--set",
     "overrides",
     multiple=True,
     metavar="NAME=VALUES",
-    help="Values of an axis or a size: work_group_size=64,256.",
+    help="Values of an axis or a size, such as work_group_size=64,256.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
 @click.option(
     "--precision",
     type=Positive(),
-    help="Sample until the 95 % interval of each speed-up is at most this wide to either side, as a part of it.  "
+    help="Sample until half the width of each speed-up's 95 % interval is at most this fraction of the speed-up.  "
     "[default: 0.01]",
 )
 @click.option(
     "--budget",
     "budget_s",
     type=Duration(),
-    help="Time of sampling per family (a pattern at one size), as 2, 500ms or 1m.  [default: by preset; with "
-    "--run-budget only that limits it]",
+    help="Sampling time per family (a pattern at one size), such as 2, 500ms or 1m.  [default: by preset; none with "
+    "--run-budget]",
 )
 @click.option(
     "--instances",
     type=click.IntRange(1),
-    help="Least number of re-allocations and rebuilds before --precision may stop a pattern; --budget may stop it "
-    "sooner.  [default: 6, or 3 where the run's pairs show little difference; smoke: 1]",
+    help="Minimum number of re-allocations and rebuilds before --precision may stop a pattern; --budget may stop it "
+    "sooner.  [default: 6, or 3 if the run's pairs show little difference; smoke: 1]",
 )
 @click.option(
     "--passes",
     type=click.IntRange(1),
-    help="Number of visits to each family in a run without --run-budget, each with a part of the instances.  "
+    help="Visits to each family in a run without --run-budget, each with a part of the instances.  "
     "[default: 3, smoke: 1]",
 )
 @click.option(
     "--min-samples",
     type=click.IntRange(MIN_SAMPLES),
-    help="Samples of each variant and instance before the precision may end it.  [default: 10, smoke: 6]",
+    help="Minimum samples per variant and instance before --precision may end it.  [default: 10, smoke: 6]",
 )
 @click.option(
     "--max-samples",
     type=click.IntRange(MIN_SAMPLES),
-    help="Samples of each variant at most, of all instances and both states together.  [default: 1000]",
+    help="Maximum samples per variant, over all instances and both states.  [default: 1000]",
 )
 @click.option(
     "--state",
     type=click.Choice([*STATES_ASKED]),
-    help="hot: caches stay as the sample before left them. cold: they are flushed before each sample. both: each in "
-    "turn, from one budget.  [default: hot, or cold where the guide flushes them]",
+    help="hot: caches stay as the previous sample left them. cold: caches are flushed before each sample. both: hot "
+    "and cold in turn, from one budget.  [default: hot, or cold where the guide flushes caches]",
 )
 @click.option(
     "--timeout",
     "timeout_s",
     type=Positive(),
-    help="Seconds of silence after which a worker counts as hung.  [default: by preset]",
+    help="Seconds without a message after which a worker counts as hung.  [default: by preset]",
 )
 @click.option(
     "--run-budget",
     "run_budget_s",
     type=Duration(),
-    help="Time for the whole run, as 540, 9m or 1h30m. Each family is visited, then those with open claims or wide "
-    "intervals. --resume goes on.  [default: no limit]",
+    help="Time for the whole run, such as 540, 9m or 1h30m. The run visits each family, then those with open claims or "
+    "wide intervals. --resume continues it.  [default: no limit]",
 )
 @click.option(
     "--memory-limit",
     default="80%",
     show_default=True,
     metavar="SIZE",
-    help="Memory at which a worker process is ended: 8G, or a part of the host's.",
+    help="Memory at which the run ends a worker process: 8G, or a percentage of the host's memory.",
 )
 @click.option(
-    "--exclusive", is_flag=True, help="Refuse to run while another run uses the device, and keep others away."
+    "--exclusive", is_flag=True, help="Refuse to run while another run uses the device, and keep other runs away."
 )
 @click.option(
     "--resume",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Measure what this run folder lacks, with the settings that it records.",
+    help="Measure what is missing in this run folder, with its recorded settings.",
 )
-@click.option("--allow-skipped", is_flag=True, help="Exit status 0, not 4, when every case was skipped.")
+@click.option("--allow-skipped", is_flag=True, help="Exit status 0, not 4, if every case was skipped.")
 @click.option(
     "--seed",
     type=click.IntRange(0, LARGEST_SEED),
@@ -136,10 +136,10 @@ def run(
     output: Path | None,
     **given: Any,
 ) -> None:
-    """Measure patterns, naive against optimized; NAMES as in 'list', all when there are none.
+    """Measure patterns, naive against optimized. NAMES: patterns, chapters or catalogue ids (default: all).
 
-    Exit status 1 when a variant was wrong, crashed or hung, or a worker was killed; 3 when no device is usable; 4 when
-    every case was skipped; 130 after Ctrl-C.
+    Exit status 1 if a variant was wrong, crashed or hung, or a worker was killed; 3 if no device is usable; 4 if every
+    case was skipped; 130 after Ctrl-C.
     """
     begun_s = time.monotonic()
     from xebench.report import formats
@@ -153,7 +153,7 @@ def run(
         recipe = Recipe(**{**asked, "paths": tuple(str(path.absolute()) for path in asked["paths"])})
     else:
         # options that say what is measured belong to the run that is resumed, and must not contradict it
-        refuse({*asked, "output", "overwrite"}, "--resume takes from the run what is measured")
+        refuse({*asked, "output", "overwrite"}, "--resume uses the settings of the run")
         recipe = Recipe.of_run(resume)
     done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)
     with nullcontext() if resume is None else telling_damage(resume):
@@ -173,9 +173,9 @@ def measure(
     """Measure, with a line of progress on standard error.
 
     Args:
-        recipe: what.
-        resume: the run folder to go on with.
-        output: the run folder; None: one of its own.
+        recipe: what to measure, and how.
+        resume: the run folder to continue; None: a new run.
+        output: the run folder; None: a new one in ``runs``.
         scheduler: address of a Dask scheduler on whose workers to measure.
         given: further fields of `Options`.
 

@@ -1,4 +1,4 @@
-"""From a kernel to its code: by numba-dpex, or where that is not, from a pack, the cache or our own compiler.
+"""Get a kernel's code: from numba-dpex, or where it is not installed, from a pack, the cache or our own compiler.
 
 numba is imported in the last case only. What is kept was compiled when these very packs did not have it, so a pack
 always wins, and none is opened for a kernel that is kept.
@@ -149,7 +149,7 @@ def use_source(source: KernelProvider) -> None:
 
 
 def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
-    """Where kernels come from unless somebody says otherwise."""
+    """The default source of kernels in this environment."""
     if isinstance(kernel, ForeignKernel):
         return CompiledKernel.of_foreign(kernel, signature)
     if is_current():

@@ -1,4 +1,4 @@
-"""What a compiler's message means in a kernel, and where; and barriers that only some lanes reach.
+"""Explain a compiler's message by the kernel's own code and line; find barriers that only some lanes reach.
 
 The useful line is picked from a compiler's many.
 
@@ -160,7 +160,7 @@ def _reason(text: str) -> str:
 
 
 def _in_python(name: str) -> str:
-    """What does in Python as a function of numpy does; nothing where none is known."""
+    """The Python expression that replaces a function of numpy; nothing if none is known."""
     return _IN_PYTHON.get(name) or (f"math.{name}" if hasattr(math, name) else "")
 
 
@@ -189,7 +189,7 @@ def _first_use(code: Any, name: str) -> int | None:
     return None
 
 
-# Functions that tell a work-item's place: they differ between the lanes of a sub-group, or within a work-group only.
+# Functions that return a work-item's place: they differ between the lanes of a sub-group, or within a work-group only.
 _PLACE_OF = {
     "sub_group.local_id": "lane",
     "sub_group.group_id": "sub_group_number",
@@ -260,7 +260,7 @@ def _scope(call: ast.Call) -> str:
 
 
 def _assigned_places(body: ast.FunctionDef) -> dict[str, str]:
-    """Names that are assigned once, from a function that tells the work-item's place."""
+    """Names that are assigned once, from a function that returns the work-item's place."""
     places: dict[str, str] = {}
     for node in ast.walk(body):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
@@ -274,7 +274,7 @@ def _assigned_places(body: ast.FunctionDef) -> dict[str, str]:
 
 
 def _place(value: ast.expr, places: dict[str, str]) -> str:
-    """``lane``, ``place`` or ``sub_group_number`` for what tells it, else nothing."""
+    """``lane``, ``place`` or ``sub_group_number`` for an expression that returns it, else nothing."""
     if isinstance(value, ast.Name):
         return places.get(value.id, "")
     if not isinstance(value, ast.Call):

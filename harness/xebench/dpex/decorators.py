@@ -111,7 +111,7 @@ def load_numba_dpex() -> Any:
     """The module ``numba_dpex``, for what only it has, such as its own ``call_kernel``.
 
     Raises:
-        NeedsCompiler: the current stack has none; a variant that asks for it is skipped there.
+        NeedsCompiler: the current stack has none; a variant that needs it is skipped there.
     """
     if is_current():
         raise NeedsCompiler("numba_dpex.call_kernel and the like")

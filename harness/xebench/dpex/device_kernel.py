@@ -89,15 +89,15 @@ def _summary(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [_CLANG_ERROR.sub(r"line \g<line>: ", line) for line in lines if _CLANG_ERROR.match(line)]
     told = errors or [line for line in lines if _TELLING.search(line)] or lines
-    return "; ".join(dict.fromkeys(told))  # Level Zero says it once for each try to build it
+    return "; ".join(dict.fromkeys(told))  # Level Zero repeats it for each try to build
 
 
 def driver_reason(code: bytes, language: str, device: Device, options: str) -> str:
-    """What the driver of a ``dpctl.SyclDevice`` says about code that it does not build, on one line.
+    """The message of a ``dpctl.SyclDevice``'s driver about code that it does not build, on one line.
 
     Args:
         code: SPIR-V, or text in OpenCL C where ``language`` is "opencl".
-        device: whose driver was asked.
+        device: the device of that driver.
         options: that it was given.
     """
     read = _READERS.get(device.backend.name)
@@ -144,18 +144,18 @@ class DeviceKernel:
     def max_sub_group_size(self) -> int | None:
         """The largest sub-group it runs with: on Intel's GPUs the SIMD width that the driver compiled it for.
 
-        None where the driver cannot be asked, as for `max_work_group_size`.
+        None if the driver has no such query, as for `max_work_group_size`.
         """
         return (int(self.kernel.max_sub_group_size) or None) if self._answers else None
 
     @property
     def max_work_group_size(self) -> int | None:
-        """The largest work-group that this kernel can run with on its device; None where the driver cannot be asked."""
+        """The largest work-group that this kernel can run with on its device; None if the driver has no such query."""
         return int(self.kernel.work_group_size) if self._answers else None
 
     @property
     def _answers(self) -> bool:
-        """Whether dpctl would ask for the device at hand: it asks for the first of the context.
+        """True if dpctl would query this device: it queries the first device of the context.
 
         For a device that the kernel was not built for, a driver may refuse, and the C++ exception ends the process.
         """
@@ -163,7 +163,7 @@ class DeviceKernel:
 
 
 def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
-    """What a device's driver is given of a kernel: the code, its language, and those of the flags that mean anything.
+    """The parts of a kernel for a device's driver: the code, its language, and the flags that apply.
 
     Raises:
         NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
@@ -312,7 +312,7 @@ def declared_local_bytes(built: DeviceKernel) -> int:
 
 
 def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:
-    """One value of a program of one device."""
+    """Query one value of a program on one device."""
     opencl_library.check(query(handle, what, ctypes.c_size_t(ctypes.sizeof(answer)), ctypes.byref(answer), None))
 
 

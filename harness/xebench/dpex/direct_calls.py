@@ -65,7 +65,7 @@ class _Unrecorded(threading.local):
         self.depth -= 1
 
 
-#: A block in which direct calls of this thread are nobody's, as within a library.
+#: A block in which direct calls of this thread are not recorded, as within a library.
 unrecorded: Final = _Unrecorded()
 
 
@@ -74,7 +74,7 @@ def _recording() -> Recording | None:
 
 
 class recorded_by:  # noqa: N801 a block
-    """Direct calls of all threads are this session's meanwhile; nobody's for None."""
+    """Record the direct calls of all threads in this session during a block; None records nothing."""
 
     __slots__ = ("_inner", "_outer")
 
@@ -170,11 +170,11 @@ class _CallKernelAsync(_StandIn):
 
 
 class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
-    """Makes queues, but not for a variant: the session could not know of them."""
+    """Makes queues, but not for a variant: the session could not record their commands."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         if _recording() is not None:
-            raise XebenchError("makes a SyclQueue of its own, whose commands nobody times: use session.new_queue()")
+            raise XebenchError("makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()")
         return cls.__base__(*arguments, **options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -221,7 +221,7 @@ def queues_of(*values: Any) -> list[Any]:
 
 
 def live_queues(*, new: bool = False) -> list[dpctl.SyclQueue]:
-    """Every queue of this process that Python can reach, whoever made it.
+    """Every queue of this process that Python can reach, with or without a session.
 
     Args:
         new: only among objects that are too young for Python to have looked at them twice: a look at all takes 30 ms.

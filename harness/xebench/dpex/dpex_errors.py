@@ -17,7 +17,7 @@ class NeedsCompiler(DpexError, Unsupported, RuntimeError):
 
 
 class NotShipped(DpexError, Unsupported, RuntimeError):
-    """Nothing compiles a kernel here, and it was not shipped either; says what to do."""
+    """No compiler of kernels is here, and the kernel was not shipped either; the message has the next step."""
 
     def __init__(self, kernel: str, signature: str, what: str) -> None:
         super().__init__(f"kernel {kernel} is not shipped for {signature}: {what}")

@@ -55,7 +55,7 @@ def call_kernel_async(
         dependent_events: ``dpctl.SyclEvent`` of the commands to wait for.
 
     Returns:
-        Two events, as numba-dpex has it: when the arguments may be freed, which nobody has to wait for here, and of the
+        Two events, as numba-dpex has it: when the arguments may be freed, which needs no wait here, and of the
         kernel. Both are the kernel's.
 
     Raises:
@@ -110,7 +110,7 @@ _MODULES: Final = (
 
 
 def numba_name(name: str) -> Any:
-    """What numba-dpex has under a name for signatures of kernels: a type, or an error; numba is imported for types.
+    """The object that numba-dpex has under a name for signatures of kernels; numba is imported for types.
 
     Raises:
         AttributeError: there is no such name.
@@ -125,7 +125,7 @@ def numba_name(name: str) -> Any:
 
 
 def as_numba_dpex() -> None:
-    """Let ``import numba_dpex`` find these names in this process; where numba-dpex is installed, nothing changes."""
+    """Make ``import numba_dpex`` return these names in this process; if numba-dpex is installed, change nothing."""
     if not is_current() or _NAME in sys.modules:
         return
     names: dict[str, Any] = {

@@ -67,7 +67,7 @@ class DeviceEvent:
     earlier. Anything with ``addressof_ref`` (this, ``dpctl.SyclEvent``) can be a dependency of a launch.
 
     Attributes:
-        queue: that the command was submitted to, if whoever did so has said it.
+        queue: that the command was submitted to, if the submitting code has set it.
         watcher: of the class: called with each event that is waited for, or None for a whole queue, as long as somebody
             looks at a call.
     """
@@ -103,7 +103,7 @@ class DeviceEvent:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the command has finished, without blocking."""
+        """True if the command has finished, without blocking."""
         if not self._done and native_handles.event_status(self._reference) == native_handles.STATUS_COMPLETE:
             self._done = True
             self._keep = None
@@ -150,7 +150,7 @@ NO_CLOCK_MESSAGE: Final = (
 
 
 def lacks_clock(queue: Queue) -> bool:
-    """Whether the driver of the queue's device takes a copy of one byte on a queue without profiling only."""
+    """True if the driver of the queue's device takes a copy of one byte on a queue without profiling only."""
     return queue.has_enable_profiling and _takes_a_copy(queue, []) and not _takes_a_copy(queue, ["enable_profiling"])
 
 

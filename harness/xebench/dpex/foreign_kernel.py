@@ -1,9 +1,9 @@
-"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and what their text says of them.
+"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and the facts in their text.
 
 They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
-vectors, such as ``float4``, is one to their elements; ``void`` and types that nobody here knows are memory of any type.
+vectors, such as ``float4``, is one to their elements; ``void`` and unknown types are memory of any type.
 
-This is no C compiler. It knows comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
+This is no C compiler. It parses comments, ``#define NAME text``, ``typedef type name;`` and ``-DNAME=text``. Where the
 text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
@@ -250,7 +250,7 @@ def _plain(source: str, build_options: Iterable[str]) -> str:
 
 
 def _macros(text: str, build_options: Iterable[str]) -> dict[str, str]:
-    """What names stand for: those of ``-D``, else of the text; one that it defines twice stands for nothing."""
+    """The values of names: those of ``-D``, else of the text; a name that the text defines twice has none."""
     found: dict[str, set[str]] = {}
     for name, meaning in _DEFINE.findall(text):
         found.setdefault(name, set()).add(meaning.strip())
@@ -267,9 +267,9 @@ def _expanded(text: str, names: dict[str, str]) -> str:
     return text
 
 
-#: Drivers' default, which every compiler is told, so that all of them read the text alike.
+#: Drivers' default, which every compiler receives, so that all of them read the text in the same way.
 _STANDARD: Final = "-cl-std=CL1.2"
-#: C contracts ``a * b + c`` unless it is told otherwise, Python does not.
+#: C contracts ``a * b + c`` by default, Python does not.
 _NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"
 
 
@@ -280,7 +280,7 @@ class ForeignKernel:
     Attributes:
         name: of the kernel in its source.
         parameters: what it is given.
-        options: what it asks of the driver's compiler; sizes that it requires.
+        options: for the driver's compiler; sizes that it requires.
         file: the Python file that made it.
         opencl_c: its text; empty for SPIR-V.
         spirv: its module; empty for OpenCL C.
@@ -390,7 +390,7 @@ def spirv_kernel(
 
 
 def check_variables(kernel: ForeignKernel) -> None:
-    """Refuse a kernel whose program has memory of its own: nobody can set it back, so no sample would begin alike.
+    """Refuse a kernel whose program has memory of its own: it cannot be reset, so each sample would begin differently.
 
     OpenCL C 2.0 allows variables in global memory outside of functions, 1.2 does not.
 

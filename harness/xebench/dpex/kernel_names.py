@@ -307,7 +307,7 @@ def atomic_fence(memory_order: MemoryOrder, memory_scope: MemoryScope) -> None:
 
 
 class _LocalArray(PrivateArray):
-    """What a LocalAccessor is to the work-items of a group."""
+    """A LocalAccessor as the work-items of a group see it."""
 
 
 def call_kernel(kernel_fn: Callable[..., None], index_range: Range | NdRange, *kernel_args: Any) -> None:

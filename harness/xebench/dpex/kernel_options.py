@@ -112,8 +112,8 @@ class SourceFunction:
 
     Attributes:
         py_func: the Python function.
-        targetoptions: what numba-dpex would be told, such as its error model.
-        options: what a kernel asks of the compilers.
+        targetoptions: options of numba-dpex, such as its error model.
+        options: a kernel's options for the compilers.
         overloads: the types of arguments that it is compiled for, where its decorator was given some; a kernel's are
             `Signature`, a device function's are numba's types. None: for all that it is called with.
     """
@@ -124,7 +124,7 @@ class SourceFunction:
     overloads: tuple[Any, ...] = ()
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """What it gives in plain Python, where `kernel_api.call_kernel` runs a kernel that calls it."""
+        """The result in plain Python, where `kernel_api.call_kernel` runs a kernel that calls it."""
         return self.py_func(*arguments, **options)
 
 

@@ -134,7 +134,7 @@ class KernelStore:
 
     def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
-        # the same module may ask for other options of the driver's compiler
+        # the same module may have other options of the driver's compiler
         # one text holds several kernels; a copy of int32 and one of uint32 are the same module, for other arguments
         which = (compiled.name, compiled.signature)
         # a context may have several devices, each with code of its own
@@ -165,7 +165,7 @@ class KernelStore:
         self._log += [Compilation(compiled.name, stage, ns, cached) for stage, ns in stages.items()]
 
     def take_compilations(self) -> list[Compilation]:
-        """What was compiled or built since the last call."""
+        """The kernels compiled or built since the last call."""
         taken, self._log = self._log, []
         return taken
 
@@ -236,7 +236,7 @@ def _sizes(launch: PreparedLaunch) -> dict[str, Any]:
 
 
 def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:
-    """Whether a launch took other arguments; False when they are not of its types."""
+    """True if a launch took other arguments; False when they are not of its types."""
     try:
         launch.rebind(arguments)
     except ArgumentError:
@@ -245,7 +245,7 @@ def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:
 
 
 def _takes_its_own_types_only(launch: PreparedLaunch) -> bool:
-    """Whether arguments that the launch accepts would be compiled to its very kernel.
+    """True if arguments that the launch accepts would be compiled to its very kernel.
 
     Code for strided arrays takes contiguous ones as well, but they would get code of their own.
     """

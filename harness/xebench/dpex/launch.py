@@ -135,7 +135,7 @@ class ArgumentBlock:
 
         Args:
             args: as many as there are types.
-            check_local_memory: called with the bytes that LocalAccessors ask for, to raise if they are too many.
+            check_local_memory: called with the bytes of the LocalAccessors, to raise if they are too many.
 
         Raises:
             ArgumentError: an argument's count, kind, dtype or layout is not what the kernel was compiled for, or
@@ -252,7 +252,7 @@ def _flatten_scalar(values: list[Any], position: int, expected: ScalarType, valu
         values.append(value)
 
 
-# dpctl asks the driver at each look, and a launch with other LocalAccessors looks again.
+# dpctl queries the driver each time, and each launch with other LocalAccessors needs the values.
 _local_memory_bytes = lru_cache(maxsize=32)(lambda device: int(device.local_mem_size))
 
 
@@ -323,7 +323,7 @@ class PreparedLaunch:
     Attributes:
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
-        local_bytes: shared local memory that a work-group asks for in ``LocalAccessor`` arguments.
+        local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
     """
 
     __slots__ = (

@@ -87,7 +87,7 @@ def load_whole_builtins(text: str) -> str:
     """Load a built-in variable as the vector that it is, then extract the element.
 
     LLVM folds the access to ``load i64, getelementptr(@__spirv_BuiltIn..., 0, n)``, on which Intel's graphics
-    compiler IGC 1.0.12504 (Debian 12) crashes; it wants OpLoad of the vector and OpCompositeExtract.
+    compiler IGC 1.0.12504 (Debian 12) crashes; it needs OpLoad of the vector and OpCompositeExtract.
     """
 
     def rewrite(match: re.Match[str]) -> str:

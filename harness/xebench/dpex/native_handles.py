@@ -150,12 +150,12 @@ def context_handle(context: Context) -> ctypes.c_void_p:
 
 
 def has_immediate_list(queue: Queue) -> bool:
-    """Whether a ``dpctl.SyclQueue`` on Level Zero is an immediate command list, and no command queue."""
+    """True if a ``dpctl.SyclQueue`` on Level Zero is an immediate command list, and no command queue."""
     return bool(_queue_handle(queue)[1])
 
 
 def flush(queue: Queue) -> None:
-    """Have OpenCL hand what a ``dpctl.SyclQueue`` holds to the device (``clFlush``).
+    """Make OpenCL pass the commands of a ``dpctl.SyclQueue`` to the device (``clFlush``).
 
     Raises:
         OpenCLError: the driver does not.
@@ -175,14 +175,14 @@ def _queue_handle(queue: Queue) -> tuple[ctypes.c_void_p, int]:
 
 
 def prepare_for_device_copy(address: int, size_bytes: int, context: Context) -> None:
-    """Have the driver of a ``dpctl.SyclContext`` import memory of the host; one that cannot ends the process."""
+    """Make the driver of a ``dpctl.SyclContext`` import memory of the host; a driver that cannot ends the process."""
     sycl_function(_PREPARE)(
         ctypes.c_void_p(address), ctypes.c_size_t(size_bytes), ctypes.c_void_p(context.addressof_ref())
     )
 
 
 def release_from_device_copy(address: int, context: Context) -> None:
-    """Have it forget that memory."""
+    """Make the driver release that memory."""
     sycl_function(_RELEASE)(ctypes.c_void_p(address), ctypes.c_void_p(context.addressof_ref()))
 
 

@@ -2,7 +2,7 @@
 
 A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.shipped`)
 it adds the bytecode and constants of each function, the argument types and the versions of the compilers. Where a
-kernel refers to something whose identity cannot be told, there is no fingerprint and the kernel is compiled again.
+kernel refers to something without an identity, there is no fingerprint and the kernel is compiled again.
 
 `install` replaces numba-dpex's own step, so that kernels reach the device the same way through `compile_kernel` of this
 package and through numba-dpex's `call_kernel`. numba-dpex gives the driver the build options of one environment
@@ -129,7 +129,7 @@ def to_spirv(module: Any, *, fp_contract: bool = False) -> bytes:
 
     Args:
         module: of one kernel.
-        fp_contract: whether products and sums may be contracted; else where there is any, ``ContractionOff`` is said.
+        fp_contract: True if products and sums may be contracted; else a kernel with any gets ``ContractionOff``.
     """
     told = [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS] + ["--spirv-fp-contract=fast"] * fp_contract
     context = SimpleNamespace(extra_compile_options={LLVM_SPIRV_ARGS: told})

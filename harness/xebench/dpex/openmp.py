@@ -129,7 +129,7 @@ class TargetRegion:
         self._end(*self._arguments)
 
     def address(self, array: Array) -> int:
-        """Where an array is on the device while a region maps it."""
+        """The device address of an array while a region maps it."""
         return int(_runtime().omp_get_mapped_ptr(_address(array), self._device.number))
 
 
@@ -166,7 +166,7 @@ class Copies(NamedTuple):
 
 @functools.cache
 def traced_copies(device: str, size_kib: int) -> Copies:
-    """How arrays of a size are copied to a device with this process's variables, as another process's trace shows.
+    """How arrays of a size are copied to a device with this process's variables, by the trace of another process.
 
     Args:
         device: SYCL filter string, such as ``level_zero:gpu:0``.
@@ -182,7 +182,7 @@ def traced_copies(device: str, size_kib: int) -> Copies:
 
 
 def _trace(arguments: list[str]) -> Copies:
-    """What `traced_copies` asks a process that has not yet loaded the runtime."""
+    """The part of `traced_copies` that runs in a process which has not yet loaded the runtime."""
     set_variables({"LIBOMPTARGET_DEBUG": "2"})
     errors = os.dup(2)
     with tempfile.TemporaryFile() as trace:

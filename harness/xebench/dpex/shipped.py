@@ -309,7 +309,7 @@ def _trusted(module: str) -> bool:
 
 
 def _published_name(value: Any) -> str | None:
-    """Where a trusted module publishes an object under the object's own name, or None."""
+    """The full name under which a trusted module publishes an object by the object's own name, or None."""
     if id(value) in _KERNEL_API:
         return f"kernel_api.{_KERNEL_API[id(value)]}"
     module = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)

@@ -99,7 +99,7 @@ class Signature:
     atomic64: bool = True
 
     def serves(self, launch: Signature) -> bool:
-        """Whether a kernel that names these types may be launched with those of a launch."""
+        """True if a kernel that names these types may be launched with those of a launch."""
         same_item = self.item == launch.item and (not launch.item or self.ndim == launch.ndim)
         return same_item and self.arguments == launch.arguments
 
@@ -161,7 +161,7 @@ def parameter_mismatch(position: int, parameter: Parameter, value: Any) -> Argum
 
 
 def _misfit(parameter: Parameter, value: Any) -> str:
-    """What is wrong with a value; "" if nothing is."""
+    """The reason why a value does not fit; "" if it does."""
     if isinstance(parameter, GlobalPointer):
         return _array_misfit(parameter, as_usm_array(value)) or ""
     if isinstance(parameter, LocalPointer):
@@ -180,7 +180,7 @@ def _array_misfit(pointer: GlobalPointer, array: UsmArray | None) -> str | None:
 
 
 def _describe_value(value: Any) -> str:
-    """What a value is, for the one who gave it."""
+    """Describe a value for the caller who passed it."""
     try:
         return str(argument_type(0, value))
     except ArgumentError:
@@ -213,7 +213,7 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
 
     Raises:
         ArgumentError: no kernel, wrong number of arguments, or one of a kind that kernels do not take.
-        IndexSpaceError: not an index space, or local memory asked for without work-groups.
+        IndexSpaceError: not an index space, or local memory without work-groups.
     """
     if isinstance(kernel, ForeignKernel):
         return _signature_of_foreign(kernel, index_space, args)
@@ -236,7 +236,7 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
 
 
 def _asks_for_item(function: Any) -> bool:
-    """Whether its first parameter is annotated as an item; a kernel may have none."""
+    """True if its first parameter is annotated as an item; a kernel may have none."""
     first = function.__code__.co_varnames[: function.__code__.co_argcount][:1]
     annotation = function.__annotations__.get(*first) if first else None
     return str(getattr(annotation, "__name__", annotation)).rpartition(".")[2] in ("Item", "NdItem")
@@ -269,7 +269,7 @@ class CompiledKernel:
     Attributes:
         name: the kernel's name in its code.
         spirv: the module; empty for OpenCL C.
-        options: what the kernel asked for.
+        options: the kernel's options.
         signature: index space and argument types that it was compiled for.
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
             when ``cached``, "typing" alone, the time that finding it took; nothing for what is not Python.
@@ -302,7 +302,7 @@ class CompiledKernel:
 
     @classmethod
     def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:
-        """A kernel in OpenCL C or SPIR-V, which nobody has to compile before its driver does.
+        """A kernel in OpenCL C or SPIR-V, which only its driver compiles.
 
         Raises:
             OptionError: see `check_variables`.

@@ -107,7 +107,7 @@ def kept_or_compiled(
         kernel: Python's.
         signature: what to compile it for.
         cache: None compiles.
-        fingerprint: the key of the entry; None where it cannot be told.
+        fingerprint: the key of the entry; None if there is none.
         compile_kernel: the compiler.
     """
     started = time.perf_counter_ns()

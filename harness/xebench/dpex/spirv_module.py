@@ -1,4 +1,4 @@
-"""SPIR-V modules as binaries: what one says of its kernels, and loop hints written into it (``OpLoopMerge``).
+"""SPIR-V modules as binaries: facts about their kernels, and loop hints written into it (``OpLoopMerge``).
 
 And a module without its facts for optimizers.
 
@@ -60,7 +60,7 @@ def entry_points(module: bytes) -> list[EntryPoint]:
 
 
 def has_variables(module: bytes) -> bool:
-    """Whether a module has memory of its own that a call may write and the next one read."""
+    """True if a module has memory of its own that a call may write and the next one read."""
     variables, constants = set(), set()
     for code, words in _instructions(module):
         if code == _OP_VARIABLE and words[2] == _CROSS_WORKGROUP:
@@ -151,7 +151,7 @@ def with_loop_controls(module: bytes, controls: Sequence[int]) -> bytes:
     loops = [(blocks, loop) for blocks in _functions(words) for loop in _loops(blocks)]
     if len(loops) != len(controls):
         if len(set(controls)) > 1:
-            return module  # nobody can tell which is which: the hints stay out
+            return module  # the loops cannot be matched: the hints stay out
         controls = [controls[0]] * len(loops)
     inserted = []
     for (blocks, loop), control in zip(loops, controls, strict=True):

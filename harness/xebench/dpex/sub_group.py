@@ -189,12 +189,12 @@ def exclusive_scan_add(value: T) -> T:
 
 @group_function(_group.vote("GroupAny"))
 def any(predicate: bool) -> bool:
-    """Whether a boolean or integer is true in some lane (``OpGroupAny``). Collective."""
+    """True if a boolean or integer is true in some lane (``OpGroupAny``). Collective."""
 
 
 @group_function(_group.vote("GroupAll"))
 def all(predicate: bool) -> bool:
-    """Whether a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
+    """True if a boolean or integer is true in every lane (``OpGroupAll``). Collective."""
 
 
 @group_function(generators.sub_group_ballot)

@@ -76,9 +76,9 @@ def broadcast(value: T, local_id: int | tuple[int, ...]) -> T:
 
 @group_function(_group.vote("GroupAny"))
 def any(predicate: bool) -> bool:
-    """Whether *predicate* (a boolean or an integer) is true in some work-item (``OpGroupAny``)."""
+    """True if *predicate* (a boolean or an integer) is true in some work-item (``OpGroupAny``)."""
 
 
 @group_function(_group.vote("GroupAll"))
 def all(predicate: bool) -> bool:
-    """Whether *predicate* (a boolean or an integer) is true in every work-item (``OpGroupAll``)."""
+    """True if *predicate* (a boolean or an integer) is true in every work-item (``OpGroupAll``)."""

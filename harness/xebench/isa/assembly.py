@@ -1,4 +1,4 @@
-"""Reading Intel GPU assembly (IGC's ``*.asm``): instructions by class, and what messages ask of memory.
+"""Read Intel GPU assembly (IGC's ``*.asm``): instructions by class, and the memory accesses of messages.
 
 Since Xe-HPG memory is reached by the load/store unit and the mnemonic says it all
 (``load.ugm.d32x4.a64 (16|M0) r14:4 [r10:2]``). Older GPUs, and scratch memory of newer ones, go through the data
@@ -53,9 +53,9 @@ class SendMessage:
         space: global, slm, scratch (private memory and spills in the thread's own memory), argument (the kernel's
             own arguments, fetched before it starts), or "" where memory is not meant.
         width: what moves per lane: ``d32``, ``d32x4``; with a ``t`` (``d32x16t``) one block for the whole thread
-            from a single address; "" where the text does not tell.
-        bytes: what moves for all lanes together, as far as the text tells; 0 for fences and the like.
-        address_registers: registers that hold addresses; 0 where the text does not tell.
+            from a single address; "" if the text does not show it.
+        bytes: what moves for all lanes together, as far as the text shows; 0 for fences and the like.
+        address_registers: registers that hold addresses; 0 if the text does not show them.
         purpose: ``spill`` or ``fill`` where the register allocator made it, else "".
     """
 
@@ -226,7 +226,7 @@ class Instruction:
         lanes: execution size; 0 where there is none.
         type: type of the destination (``f``, ``df``, ``d``, ``uq``), or "".
         line: line number in the file, from 1.
-        message: what a send asks for; None for other instructions.
+        message: the message of a send; None for other instructions.
     """
 
     opcode: str

@@ -1,7 +1,7 @@
 """Find the kernels that patterns launch: their SPIR-V, byte for byte what a run measures.
 
-Every variant runs once at a small preset, in a worker whose session tells what is launched. A crash or a hang costs
-the variant at work; a new worker goes on with the others.
+Every variant runs once at a small preset, in a worker whose session reports each launch. A crash or a hang costs the
+current variant; a new worker goes on with the others.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class KernelLaunch:
         kernel: name in the code.
         spirv_sha256: of the code.
         spirv: the code: a module, or OpenCL C where ``language`` is ``opencl``.
-        build_options: what the kernel asks of the driver's compiler on an Intel GPU.
+        build_options: the kernel's options for the driver's compiler on an Intel GPU.
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
         language: of the code, ``spirv`` or ``opencl``.
-        sized_here: the variant asked for the number of compute units of the device here.
-        requires: capabilities that the pattern or the variant asks of a device.
+        sized_here: the variant read the number of compute units of the device here.
+        requires: capabilities that the pattern or the variant requires of a device.
     """
 
     pattern: str

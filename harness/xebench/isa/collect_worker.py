@@ -33,7 +33,7 @@ Request = CollectFamily
 
 
 def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
-    """A session that is observed; gives the function that collects on it."""
+    """Open an observed session, and return the function that collects on it."""
     return _Collector(runtime.select_device(device).device.device, parent).collect
 
 
@@ -93,7 +93,7 @@ class _Collector:
         self._session.release()
 
     def _run(self, function: Callable[..., Any], binding: Binding, parameters: Mapping[str, Any]) -> str:
-        """Run a variant as a sample would; why it failed, or ""."""
+        """Run a variant as a sample would; return why it failed, or ""."""
         try:
             binding.reset()
             self._session.begin()

@@ -1,7 +1,7 @@
-"""What is compiled, by which compiler, for what; what the binary says of its kernels; and compilations kept on disk.
+"""Compilations: source, compiler and target; the binary's description of its kernels; and the cache on disk.
 
-An entry is what the compiler left, not what was read from it: a better reader needs no new compilation. Damaged
-entries are ignored and written again; a folder that cannot be written is no error.
+An entry of the cache holds the compiler's files, not results read from them: a better reader needs no new compilation.
+Damaged entries are ignored and written again; a folder that cannot be written is no error.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Compiler:
 
     Attributes:
         command: how to call it.
-        version: what it says of itself: the driver's version.
+        version: its own version, which is the driver's.
         igc: file name of the graphics compiler's library that it loads, such as ``libigc.so.2.40.14``.
     """
 
@@ -240,9 +240,9 @@ class CompileCache:
             return None
 
     def store(self, compiler: Compiler, source: Source, target: Target, compiled: Compiled) -> None:
-        """Keep a compilation that succeeded; what failed may have lacked time, memory or disk."""
+        """Keep a compilation that succeeded; one that failed may have lacked time, memory or disk."""
         if compiled.status != "ok":
             return
-        read_again = replace(compiled, binary=b"")  # who wants the binary compiles
+        read_again = replace(compiled, binary=b"")  # `xebench build` compiles again
         data = gzip.compress(msgspec.json.encode(read_again), mtime=0)
         disk_cache.keep(self.path(compiler, source, target), data)

@@ -1,8 +1,8 @@
 """One kernel on one GPU: its description, its assembly, the registers that it occupies, its differences from another.
 
-On Intel's GPUs every hardware thread has the whole register file, 128 registers or 256, whatever the kernel needs of
-it: no compiler says how many it used, so they are counted where the instructions name them. A compiler hands out a free
-register before it uses one again, so the count is an upper bound of what the kernel needs.
+On Intel's GPUs every hardware thread has the whole register file of 128 or 256 registers, whatever the kernel needs.
+No compiler reports how many registers it used, so they are counted where the instructions name them. A compiler takes a
+free register before it uses one again, so the count is an upper bound of the kernel's need.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def compile_all(
         begins: called with the number of compilations, and the GPU of each that is begun, from several threads.
 
     Returns:
-        What became of each, by the source's SHA-256 and the target.
+        The result of each compilation, by the source's SHA-256 and the target.
     """
     unique = {(source.sha256, target): source for source, target in jobs}
 
@@ -279,7 +279,7 @@ class KernelPair:
 
     @property
     def either(self) -> KernelOnGpu:
-        """A side that there is."""
+        """The kernel of `after`, or that of `before` if there is no `after`."""
         kernel = self.after or self.before
         assert kernel is not None
         return kernel
@@ -381,7 +381,7 @@ def _listing(code: KernelCode) -> list[tuple[str, str]]:
 
 
 def _tidy(line: str) -> str:
-    """One space between words; the comment only if it says what a message does."""
+    """The text with single spaces between words, and with its comment only if that describes a message."""
     code, _, comment = line.partition("//")
     words = [part.strip() for part in re.split(r";|//", comment)]
     told = [word for word in words if re.search(r"read|write|atomic|fence|scratch|thread|barrier", word)]

@@ -1,7 +1,7 @@
 """Intel's offline compiler ``ocloc``: find it, and compile one kernel for one GPU that need not be there.
 
 Every compilation is a process in a temporary folder; the variables that make the compiler write its assembly are
-set for that process alone. What goes wrong with a kernel is an outcome with a reason, never an exception.
+set for that process alone. A failure to compile a kernel is an outcome with a reason, never an exception.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VERSION_TIMEOUT_S = 30.0
 _RICHEST = "pvc"
 _UNKNOWN = "this ocloc does not know the GPU"
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
-# what the dynamic linker says of its own, of which LD_DEBUG makes much
+# the dynamic linker's own messages, of which LD_DEBUG prints many
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 # what a shell that wraps the compiler ends with
@@ -109,7 +109,7 @@ def refuse_unknown(compiler: Compiler, gpus: Iterable[str | GpuParameters]) -> N
     """Refuse a name that neither the catalogue nor the compiler has: before hours of work, not after.
 
     Raises:
-        GpuError: so it is with this one.
+        GpuError: neither of them has it.
     """
     for name in gpus:
         try:
@@ -129,7 +129,7 @@ def to_spirv(compiler: Compiler, source: Source, options: Sequence[str]) -> byte
         options: of its compiler.
 
     Raises:
-        NoCompiler: it does not take the text; the first thing that it says of it.
+        NoCompiler: it does not take the text; the message is the compiler's first.
     """
     with tempfile.TemporaryDirectory(prefix="xebench-isa-") as name:
         folder = Path(name)
@@ -153,7 +153,7 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
     if source.language == "spirv":
         form = ["-spirv_input"]
     else:
-        # the old compiler's default standard fails on images that nobody uses
+        # the old compiler's default standard fails on images, also if none is used
         form = []
         if not any(option.startswith("-cl-std=") for option in options):
             options.append("-cl-std=CL2.0")
@@ -210,7 +210,7 @@ def _simd_widths(zeinfo: str) -> dict[str, int]:
 
 
 class _Text(NamedTuple):
-    """A kernel's assembly; of two texts the later in this order is the one that counts."""
+    """A kernel's assembly. Of several texts the last in sort order counts."""
 
     as_said: bool
     attempt: int

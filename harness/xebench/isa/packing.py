@@ -61,7 +61,7 @@ _ROOTS: Final = PACKAGE.resolve().parents[:2]
 
 
 class KernelRecorder:
-    """A source of kernels (`xebench.dpex.compiler.use_source`) that remembers what it gave.
+    """A source of kernels (`xebench.dpex.compiler.use_source`) that records the kernels it returned.
 
     Args:
         source: where they come from.
@@ -168,7 +168,7 @@ class OpenCLModules:
         earlier: the pack's file, if there is one.
 
     Attributes:
-        versions: of the compilers that made what was asked for.
+        versions: of the compilers that made the requested modules.
     """
 
     def __init__(self, earlier: Path) -> None:
@@ -232,12 +232,12 @@ def collect_own_kernels(device: str) -> Iterator[str]:
             yield f"{result.probe}: {result.reason}"
 
 
-#: What devices offer: Intel's CPUs and GPUs, and others' GPUs.
+#: Sub-group sizes that devices offer: Intel's CPUs and GPUs, and other vendors' GPUs.
 SUB_GROUP_SIZES: Final = (8, 16, 32, 64)
 
 
 class CompilingStore(KernelStore):
-    """Compiles what is to be launched, and launches nothing."""
+    """Compiles the kernels of launches, and launches nothing."""
 
     def submit(
         self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
@@ -248,7 +248,7 @@ class CompilingStore(KernelStore):
 
 
 class CompilingSession(Session):
-    """A session whose device has a sub-group size that one chooses, and runs no kernel.
+    """A session whose device has a chosen sub-group size, and which runs no kernel.
 
     Attributes:
         sub_group_size: of the device that is meant.
@@ -265,8 +265,8 @@ def collect_kernels(device: str, patterns: Sequence[PatternInfo], known: Callabl
 
     Args:
         device: SYCL filter string: any that has memory.
-        patterns: what to go through.
-        known: how many kernels were asked for.
+        patterns: the patterns.
+        known: returns the number of kernels requested so far.
     """
     session = CompilingSession(Session.on(device).queue, CompilingStore())
     for info in patterns:
@@ -316,7 +316,7 @@ def _collect_family(
 
 
 def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Mapping[str, Any]) -> str:
-    """Run a variant once in a session that launches nothing; how it failed, or ""."""
+    """Run a variant once in a session that launches nothing; return how it failed, or ""."""
     failure, sample = "", None
     try:
         sample = start(variant.function, session, bound, parameters)
@@ -332,7 +332,7 @@ def run_variant(session: Session, variant: Variant, bound: Bound, parameters: Ma
 
 
 class _OnDevice:
-    """A family as some device has it."""
+    """A family as a certain device has it."""
 
     def __init__(self, family: Family, device_class: DeviceClass, sub_group_size: int) -> None:
         concrete = family.on(device_class, (sub_group_size,))
@@ -341,7 +341,7 @@ class _OnDevice:
 
 
 def _on_devices(family: Family, device_classes: Sequence[DeviceClass]) -> list[_OnDevice]:
-    """One for each class of devices that differ in sizes, and each sub-group size."""
+    """The family for each class of devices that differ in sizes, and for each sub-group size."""
     seen: dict[str, _OnDevice] = {}
     for device_class in device_classes:
         for size in SUB_GROUP_SIZES:
@@ -358,9 +358,9 @@ def make_pack(
     Args:
         device: SYCL filter string of one that has memory; for the project's own kernels see `collect_own_kernels`.
         file: a pattern file; None: the project.
-        say: is given a line for each failure, and one for what was written.
+        say: called with a line for each failure, and one for the written pack.
         output: the pack's file; where packs are looked for by default.
-        check: compile and write nothing: look whether packs have the kernels.
+        check: compile and write nothing, but check that the packs have the kernels.
 
     Raises:
         XebenchError: kernels are lacking; or numba-dpex is, by which the project's pack is made.

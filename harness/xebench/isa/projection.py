@@ -11,7 +11,7 @@ parameters, never a measurement:
 
 That is the roofline of Williams, Waterman and Patterson (2009), with the occupancy of the launch: vector engines that
 no thread can be on do not compute (`engines_share`). Nothing else is modelled. Latency, launch costs and a clock below
-the product's make a real kernel slower; docs/projection.md tells by how much for rates of the guide. Data that are in a
+the product's make a real kernel slower; docs/projection.md shows by how much for rates of the guide. Data that are in a
 cache of unknown bandwidth already, and kernels that run side by side, can make it faster.
 """
 
@@ -97,7 +97,7 @@ def occupancies(
 
     Args:
         launches: of `xebench.isa.collect`.
-        gpu: compiled for what `GpuParameters.ocloc_name` says, at its other parameters.
+        gpu: compiled for its `GpuParameters.ocloc_name`; its other parameters give the occupancy.
         compiler: an ocloc.
         cache: of compilations.
         begins: called with the number of compilations, and the GPU of each that is begun, from several threads.
@@ -321,7 +321,7 @@ class GuideFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         id: of the catalogue.
         what: the case.
-        gpu: as `find_gpu` knows it.
+        gpu: parameters of the GPU, as `find_gpu` returns them.
         roof: memory, or the kind of operation.
         rate: measured, in GB/s or Gop/s.
         source: section, and how the rate was derived where it is not printed.

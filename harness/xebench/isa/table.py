@@ -122,7 +122,7 @@ def compile_launches(
 
     Args:
         launches: the kernels.
-        wanted: what to compile each for; options that a kernel asks for itself are added.
+        wanted: targets to compile each for; a kernel's own options are added.
         compiler: the ocloc.
         cache: looked up first and filled after.
         keep: a folder for SPIR-V, assembly and metadata.
@@ -264,8 +264,8 @@ class CodeAnswer:
     """The answer to a claim on generated code.
 
     Attributes:
-        pattern, variant: of whose code it is said.
-        claim: what is said.
+        pattern, variant: the claim is about their code.
+        claim: the claim.
         axes: the point on the axes, as JSON.
         target: what both sides were compiled for, without options of a kernel's own.
         number, against_number: what was compared; None where a side has no code.

@@ -1,4 +1,4 @@
-"""One family measured: its problem, its variants checked and sampled, its rows; in this process or in others."""
+"""Measure one family: make its problem, check and sample its variants, send its rows; in this process or in others."""
 
 __all__ = [
     "bound_problem",

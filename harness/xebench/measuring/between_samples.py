@@ -1,4 +1,4 @@
-"""What a variant has between its samples: memory, which is set back before a check, and threads, which must wait.
+"""The memory and threads that a variant keeps between samples: memory is set back before a check, threads must wait.
 
 `KeptArrays` finds the host's arrays in what the function closes over, and in containers and objects there, and results
 that stand there as bytes or as Python's numbers; `KeptMemory` has the device's. What the variant's preparation wrote is
@@ -8,7 +8,7 @@ computed them, has nothing to copy or find.
 Results themselves are looked for also in what the function reaches by names of its module, after a checked call: spoilt
 there, they must come again. Nothing else is written there, as other variants may use it.
 
-The threads that a variant starts must not work on when a call is over, since nobody times that (`OwnThreads`).
+The threads that a variant starts must not work on when a call is over, since that work is not timed (`OwnThreads`).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class KeptArrays:
         return undo[::-1]
 
     def set_back(self) -> None:
-        """Have them hold what they held, and those that are new a poison."""
+        """Restore the contents of the arrays, and overwrite new arrays with a poison."""
         for array in arrays_in(self._function):
             _, contents = self._prepared.get(id(array), (None, None))
             _write_array(array, _poison(array) if contents is None else contents)
@@ -113,7 +113,7 @@ _Replace = Callable[[Any], object] | None
 
 
 def reached(root: Any, *, by_name: bool = False) -> Iterator[tuple[Any, _Replace]]:
-    """What an object holds but for numbers and texts, as often as it is held, with what has its holder hold another.
+    """The values that an object holds, but for numbers and texts, each with a function that puts another in its place.
 
     Args:
         root: the object.
@@ -154,7 +154,7 @@ def _spoilt(value: Any, result: Array) -> Any:
 
 
 def _items(value: Any) -> Array:
-    """What a container has as an array, which is empty where it is of other things than numbers and rows of them."""
+    """The contents of a container as an array; empty if they are not numbers, or rows of numbers."""
     items = list(value.values() if isinstance(value, dict) else value)
     if isinstance(items[0], int | float | complex | np.generic | list | tuple):
         with suppress(Exception):  # its rows differ in length, or whatever objects it holds refuse to be numbers
@@ -163,7 +163,7 @@ def _items(value: Any) -> Array:
 
 
 def _named(value: Any) -> list[tuple[Any, _Replace]]:
-    """What a pattern file's function, class or object refers to beside what it holds."""
+    """The objects that a pattern file's function, class or object refers to by name, beside those that it holds."""
     if not isinstance(value, type | FunctionType):
         value = type(value)
     if not str(value.__module__).startswith(PACKAGES):
@@ -213,7 +213,7 @@ def _replace_in(items: tuple[Any, ...], i: int, replace: Callable[[Any], object]
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """Those of an object of the variant's own; what a module has of the variant's, a function names."""
+    """The attributes of an object of the variant's own; none for a class or a module, whose contents functions name."""
     if isinstance(value, type | ModuleType):
         return {}
     try:
@@ -238,7 +238,7 @@ def _poison(array: Array) -> Any:
 
 
 def _spoil_array(array: Array, result: Array) -> bool:
-    """Overwrite a result in an array; whether it was there."""
+    """Overwrite a result in an array; True if the array held it."""
     parts = list(_parts(array, result))
     for part in parts:
         _write_array(array, _poison(array), part)
@@ -277,7 +277,7 @@ class Uploads:
             self._contents.append(np.frombuffer(contents.tobytes(), np.uint8))
 
     def of(self, results: Mapping[str, Array]) -> Mapping[str, Array]:
-        """Those results that were uploaded, whole or in parts one after another."""
+        """The results that were uploaded, whole or in parts one after another."""
         wholes = [*self._contents, np.concatenate(self._contents)] if self._contents else []
         return {
             name: result
@@ -322,7 +322,7 @@ class KeptMemory:
         return any(memory.get_usm_type() == "shared" for _, memory in _in_use(self._all()))
 
     def set_back(self) -> None:
-        """Have memory hold what it held when the preparation was over, and a poison where that wrote nothing."""
+        """Restore memory to its contents after the preparation, or poison what the preparation did not write."""
         for allocation, contents in self._prepared:
             for _, memory in _in_use([allocation]):
                 _write_memory(memory, contents)
@@ -330,7 +330,7 @@ class KeptMemory:
             spoil(memory)
 
     def spoil(self, result: Array) -> bool:
-        """Overwrite these elements wherever the variant's memory holds them; whether it does."""
+        """Overwrite these elements wherever the variant's memory holds them; True if it does."""
         found = False
         for _, memory in _in_use(self._all()):
             if _is_near(memory.nbytes, result) and _spoil_bytes(contents := memory.copy_to_host(), result):
@@ -378,7 +378,7 @@ def _views(contents: Array, result: Array) -> Iterator[Array]:
 
 
 def _spoil_bytes(contents: Array, result: Array) -> bool:
-    """Overwrite a result in bytes; whether it was there."""
+    """Overwrite a result in bytes; True if they held it."""
     found = [_spoil_array(view, result) for view in _views(contents, result)]  # in each of them
     return any(found)
 
@@ -395,14 +395,14 @@ _AT_WORK_NS: Final = 100_000
 
 
 class OwnThreads:
-    """The threads that Python started in calls of a family's variants; those before are nobody's."""
+    """The threads that Python started in calls of a family's variants; earlier threads belong to no variant."""
 
     def __init__(self) -> None:
         self._owners: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
         self._note("")
 
     def note(self, variant: str) -> None:
-        """Take those as a variant's that are new, when a call of it is over."""
+        """Record new threads as a variant's, when a call of it is over."""
         if threading.active_count() > 1:
             self._note(variant)
 
@@ -418,7 +418,7 @@ class OwnThreads:
 
     @staticmethod
     def see_them_wait(used_ns: Mapping[threading.Thread, int]) -> None:
-        """Look whether threads have waited since then.
+        """Check that threads have waited since then.
 
         Raises:
             XebenchError: one of them works.
@@ -433,7 +433,7 @@ class OwnThreads:
 
 
 def _is_anothers(thread: threading.Thread) -> bool:
-    """True for one of this package, and for a driver's, which has called something of Python's."""
+    """True for a thread of this package, and for a driver's thread that has called into Python."""
     target = getattr(thread, "_target", None)  # it is gone when the thread is over
     own = str(getattr(target, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
     return own or isinstance(thread, threading._DummyThread)

@@ -42,13 +42,13 @@ class _HostArrays:
         return {name: array.view() for name, array in self._own.items()}  # whose flag cannot be set back
 
     def show(self, contents: Mapping[str, Array]) -> None:
-        """Have them hold these contents; they are written where they do, too, so that caches are the same each time."""
+        """Write these contents, also if the arrays hold them already, so that caches are the same each time."""
         self._contents, self._is_written = contents, False
         if self._is_read:
             self.read()
 
     def read(self) -> None:
-        """Somebody looks at them, now and at any time."""
+        """Write the contents, because the arrays are read from now on."""
         self._is_read = True
         for name, own in self._own.items() if not self._is_written else ():
             own.setflags(write=True)
@@ -63,7 +63,7 @@ class Bound(HostView):
     All variants share it, so what is there cannot be given another value.
 
     Attributes:
-        host_was_read: whether anybody asked for ``host`` since it was set to False.
+        host_was_read: True if ``host`` was read since this was set to False.
     """
 
     __slots__ = ("_host_arrays", "host_was_read")
@@ -189,7 +189,7 @@ class Binding:
                 self._memory.write(target, contents[name])
 
     def written(self) -> dict[str, Any]:
-        """Everything that a variant must write: arrays of the device, or of the host."""
+        """The arrays that a variant must write, on the device or the host."""
         return {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
 
     def results(self, known: Collection[str] = ()) -> dict[str, Array]:
@@ -204,8 +204,8 @@ class Binding:
 def turned(problem: Problem) -> Problem:
     """The same problem with the elements of its arrays of real numbers in the opposite order.
 
-    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are, so that whoever
-    prepared for the one may be called on the other.
+    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are. So a variant that
+    was prepared for one problem may be called on the other.
     """
     made = Problem.__new__(Problem)
     vars(made).update(vars(problem))
@@ -227,7 +227,7 @@ def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:
 
 
 def fills(problem: Problem) -> dict[str, Any]:
-    """For each output what elements hold that variants do not write; None where they write all."""
+    """For each output the value of the elements that variants do not write; None if they write all."""
     return {name: field.fill for name, field in problem.fields.items() if isinstance(field, Output)}
 
 

@@ -1,4 +1,4 @@
-"""Is a result right? A comparison with the reference that cannot pass vacuously, and how far the result is from it.
+"""Compare a result with the reference, such that the comparison cannot pass vacuously, and measure the distance.
 
 Outputs are poisoned before a variant runs; every declared output must have an expected value of the same shape, at
 least one element is compared, and the expected values must differ from what stood in memory before.
@@ -44,7 +44,7 @@ def largest_error_ulp(results: Mapping[str, Array], exact: Mapping[str, Array]) 
         exact: see `exact_parts`.
 
     Returns:
-        None where nothing can be told: no array has a reference of more digits, or a result is not finite.
+        None if it is unknown: no array has a reference of more digits, or a result is not finite.
     """
     errors = [_error_ulp(results[name].reshape(-1), array.reshape(-1)) for name, array in exact.items()]
     largest = max(errors, default=math.nan)
@@ -101,7 +101,7 @@ def poison_for(
 ) -> Array:
     """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
-    A number that ``expected`` does not contain, another one each time, so that no variant can know it.
+    A number that ``expected`` does not contain, another one each time, so that no variant can predict it.
 
     Args:
         expected: what the variant must write.
@@ -211,7 +211,7 @@ def check_reference(
             raise UnusableReference(f"{name}: there is no element to compare")
         if raw.dtype.kind == "c" and np.dtype(dtype).kind != "c":
             raise UnusableReference(f"{name}: the reference is {raw.dtype}, declared is {np.dtype(dtype)}")
-        with np.errstate(invalid="ignore"):  # what does not fit is told below
+        with np.errstate(invalid="ignore"):  # numbers that do not fit are refused below
             value = raw.astype(dtype)
         if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
@@ -249,7 +249,7 @@ def _described(value: Any, array: Array | None = None) -> str:
 
 
 def difference(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
-    """Why ``actual`` is not ``expected``, or None.
+    """Return why ``actual`` does not equal ``expected``, or None if it does.
 
     An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes. The line names both
     tolerances.

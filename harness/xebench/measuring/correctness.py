@@ -1,6 +1,6 @@
-"""Is a variant right? Call it on outputs that hold something else, and compare every element with what is expected.
+"""Check a variant: call it on outputs that hold something else, and compare every element with the expected one.
 
-A variant that changes an input is not right either: another one would work on what it left.
+A variant that changes an input is wrong, too: the next variant would work on the changed input.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NOISE_NS: Final = 20_000
 #: wake.
 WAKING_NS: Final = 50_000
 #: Times as long as samples that no honest call on data takes which it has just met. ns beside that: what drivers and
-#: allocators do in the first calls alone of a variant that was prepared anew.
+#: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
@@ -96,7 +96,7 @@ class Expected:
         return poison if at_end is None else in_part(poison, expected, source, at_end=at_end)
 
     def faults(self, results: Contents, known: Sequence[str] = ()) -> str:
-        """Why results are not what is expected, in one line; "" when they are.
+        """Return in one line how results differ from the expected ones; "" if they do not.
 
         Args:
             results: to be compared.
@@ -185,7 +185,7 @@ class Checker:
         return sorted(runs, key=lambda run: run.name not in first)
 
     def take(self, data_set: int) -> None:
-        """Another instance begins, with these data: what was learnt of the one before does not hold for it."""
+        """Begin another instance, with these data: what was learnt of the one before does not hold for it."""
         self.data_set = data_set
         self._samples_had.add(data_set)
         for expected in self._expected.values():
@@ -233,7 +233,7 @@ class Checker:
             run: the variant.
             place: where it runs.
             block: of the sample before.
-            remember: is told of the commands, for the rules that the next sample's times must obey.
+            remember: called with the commands, for the rules that the next sample's times must obey.
         """
         expected = self._of(run, self.data_set)
         if expected is not None and expected.arrays:
@@ -278,7 +278,7 @@ class Checker:
             if checked.ready:
                 run.drop(Status.WRONG, f"{', '.join(checked.ready)} was ready before the call: {_ALL_ITS_WORK}")
             self._compare_with_first(run, checked)
-            goes_on = unseen is not None and has_other  # only what nobody has seen counts
+            goes_on = unseen is not None and has_other  # only unseen data count
             if not run.is_good() or (checked.again is None and not goes_on):
                 return
             if not goes_on and checked.again is not None:
@@ -345,7 +345,7 @@ class Checker:
 
 
 def _what_is_kept(fewer: bool, times_as_long: float) -> str:
-    """How a variant does less on data that it knows."""
+    """Describe how a variant does less on known data."""
     if fewer:
         return "fewer commands when called again on the same data"
     if times_as_long > TIMES_AS_LONG:

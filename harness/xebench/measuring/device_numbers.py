@@ -61,7 +61,7 @@ _fill = opencl_kernel(_FILL, build_options=_MACROS)
 
 
 class DeviceNumbers:
-    """Has a device make numbers (`xebench.measuring.random_numbers.Maker`).
+    """Makes numbers on a device (`xebench.measuring.random_numbers.Maker`).
 
     Args:
         queue: of the device.

@@ -50,10 +50,10 @@ class Lost(Exception):
 
 
 class DeviceWorker(Generic[T]):
-    """Whichever worker process is there now.
+    """The current worker process, which may replace an earlier one.
 
     Args:
-        start: starts one in which these variables are set, which answers `Ready` when it can be asked.
+        start: starts one in which these variables are set, which answers `Ready` when it accepts requests.
     """
 
     def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
@@ -98,7 +98,7 @@ class DeviceWorker(Generic[T]):
         Raises:
             BrokenEnvironment: it does not start.
             NoDevice: there is no such device.
-            XebenchError: it has failed before it could be asked.
+            XebenchError: it has failed before it accepted requests.
         """
         if self._process is None:
             self._process = self._start(self._environment)
@@ -126,8 +126,8 @@ class DeviceWorker(Generic[T]):
         Args:
             request: what to do.
             variants: that it is about, as the activity page numbers them.
-            silence_s: seconds for which the worker may say nothing, asked before each answer.
-            look: called a few times a second while it says nothing, with the variant that it is at, the stage and
+            silence_s: returns the seconds for which the worker may be silent; called before each answer.
+            look: called a few times a second while the worker is silent, with its current variant, the stage and
                 these seconds.
 
         Raises:
@@ -168,7 +168,7 @@ class DeviceWorker(Generic[T]):
         return failures
 
     def rest(self) -> Iterator[T]:
-        """End the worker; what it had sent before."""
+        """End the worker, and yield the messages that it had sent before."""
         if self._process is not None:
             self._process.kill()
             with suppress(WorkerEnded):

@@ -1,4 +1,4 @@
-"""Examine this machine: what runs here, what does not, how to mend it. Reports on a broken environment, too.
+"""Examine this machine: what works, what does not, and how to repair it. Also reports on a broken environment.
 
 Seen in practice: a CPU driver that did not recognise its host turned int64 into wrong float32, and a GPU driver
 without hardware reported every kernel as done and ran none.
@@ -35,7 +35,7 @@ def install_pinned(say: Callable[[str], None]) -> None:
     """Install exactly what the lock names, by pip without its resolver, which accepts no such set.
 
     Args:
-        say: is called with what will be done, and with what was.
+        say: called with each step before it is done, and with the result.
 
     Raises:
         XebenchError: this environment cannot have the pinned set, or pip failed.
@@ -218,7 +218,7 @@ def _device_findings(
     Args:
         devices: those that there are.
         results: their self-tests.
-        before: what was found on the road to them.
+        before: the findings of the steps before the devices.
     """
     for device, result in zip(devices, results, strict=True):
         about = f"{device.name}, driver {device.driver_version}"

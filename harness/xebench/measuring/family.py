@@ -64,9 +64,9 @@ class Plan:
         priors: what others say of how much instances differ, by state.
         essential: the variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "":
             a failure costs the one variant.
-        no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
+        no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
         words: for stages, in reasons.
-        data_sets: that instances take in turn; None where nobody has told the data.
+        data_sets: the data that instances take in turn; None if the data are unknown.
     """
 
     metric: str
@@ -105,13 +105,13 @@ class FamilyLoop:
 
     Args:
         plan: how.
-        runs: the variants; what becomes of them stands there.
+        runs: the variants, which receive their results.
         places: where they run; all have begun.
         expected: see `Checker`.
         rows: takes what is measured.
         device: that they run on.
         make_flusher: what empties its caches, for cold samples.
-        listener: is told how far it is.
+        listener: called with the progress.
         clock: counts what seconds go into.
 
     Attributes:
@@ -181,7 +181,7 @@ class FamilyLoop:
         run.program, run.switches = started.program, started.switches
 
     def trace(self) -> None:
-        """Have each good variant called some more, with its host calls timed, after all that counts was measured."""
+        """Call each good variant a few more times with its host calls timed, after all other measurements."""
         with self._clock.during(VisitPart.SAMPLING):
             for run in self._good():
                 self._guard(run, Stage.SAMPLE, self._trace)
@@ -239,7 +239,7 @@ class FamilyLoop:
         self.stopped_by = own if over else StopReason.PASS
 
     def _sample_state(self, state: State, part: Sampling) -> str:
-        """Sample one instance of the family after the other; which rule ended it."""
+        """Sample one instance of the family after the other; return the rule that ended the sampling."""
         plan = self._plan
         earlier, prior = plan.earlier.get(state, ()), plan.priors.get(state, NOTHING)
         instances = Instances(
@@ -310,7 +310,7 @@ class FamilyLoop:
         batch: int,
     ) -> float | None:
         run, value = runs[variant], None
-        if not run.is_good():  # another's check told that all have worked on inputs that were changed
+        if not run.is_good():  # another's check has shown that all have worked on changed inputs
             return None
 
         def calls() -> Calls[None]:
@@ -361,7 +361,7 @@ class FamilyLoop:
             run.drop(*outcome(self._plan.words.get(stage, stage), error))
 
     def _ends_all(self, run: VariantRun, error: BaseException) -> bool:
-        """Where a variant is essential: whether nothing can be measured any more, or not as before."""
+        """True if an error ends a family that has an essential variant: its own, a lost place, or no `Exception`."""
         if isinstance(error, Lost):
             error.variant = run.name
         return run.name == self._plan.essential or isinstance(error, Lost) or not isinstance(error, Exception)

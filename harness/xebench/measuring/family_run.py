@@ -179,7 +179,7 @@ class FamilyRun:
             self.beside.begin(self.request.upcoming, seeds)
 
     def _distrust(self) -> None:
-        """Whatever was found of the variants is worth nothing when other code has found it than ours."""
+        """Fail every variant if other code than ours has produced the results."""
         if fault := self.own_code.fault():
             for variant in self.variants:
                 variant.status, variant.reason = Status.ERROR, fault

@@ -1,4 +1,4 @@
-"""What a run measures of its device before the first pattern: the roofs, and the instrument's own error.
+"""Measurements of a run's device before the first pattern: the roofs, and the instrument's own error.
 
 It lives with the worker, since it samples as the worker does: the same session, launches, blocks and rows.
 """
@@ -142,7 +142,7 @@ def _bare_loop(session: Session, kernel: Any, index_space: Any, array: UsmArray)
 
 @contextmanager
 def _nowhere() -> Iterator[Sender]:
-    """Rows are made and sent, and nobody reads them."""
+    """A sender whose rows no one reads."""
     descriptor = os.open(os.devnull, os.O_WRONLY)
     try:
         yield Sender(descriptor)
@@ -219,7 +219,7 @@ def measure_instrument(session: Session) -> dict[str, float | None]:
 
 
 def measure_empty_kernel(session: Session) -> dict[str, float]:
-    """Those of these columns that are of an empty kernel, for who needs no more; takes a few hundredths of a second."""
+    """The columns of an empty kernel alone (see `measure_instrument`); takes a few hundredths of a second."""
     nothing, space, x = empty_launch(session)
     columns = _empty_kernel_columns(_empty_samples(session, partial(session.launch, nothing, space, x)))
     session.release()

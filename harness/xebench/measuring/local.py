@@ -51,7 +51,7 @@ class _Prepared:
     Attributes:
         memory: that it allocated.
         arrays: of the host that it holds, where it may keep what it found in data.
-        read: whether its preparation may have read data: it asked for arrays of the host, or submitted commands.
+        read: whether its preparation may have read data: it read arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
         commands: kinds and names of what its first call submitted.
@@ -127,7 +127,7 @@ class ProblemPlace:
         self._work, _ = self._sums.prepare(allocate(LARGE_BYTES, np.int8, self.session.queue))
 
     def _show(self, data_set: int) -> None:
-        """Have the problem's arrays hold these data, also where they do."""
+        """Write these data into the problem's arrays, also if the arrays hold them already."""
         self._shown = data_set
         if self._problems.count > 1:
             kept_as = data_set if self._keeps_copies and data_set < self._problems.count else None
@@ -269,7 +269,7 @@ class ProblemPlace:
         return measured
 
     def _called(self, variant: str, prepared: _Prepared) -> Generator[Call, None, Call]:
-        """Have a variant called for a check; what was set up for that stays as it is."""
+        """Call a variant for a check, on the arrays that the check has set up."""
         self._keep_busy()
         self._set_up = prepared
         try:
@@ -280,7 +280,7 @@ class ProblemPlace:
         return call
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
-        """On other data and outputs that were overwritten, then once more on what it finds."""
+        """Call the variant on the other data with poisoned outputs, then again on its own results."""
         prepared = self._get(variant)
         latest = prepared.latest if self._brief else ()
         anew = anew and self._may_keep(prepared)
@@ -319,9 +319,10 @@ class ProblemPlace:
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other, usual)
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
-        """Large results on the device that nobody has to compare: they are as in the call before on these data.
+        """Large results on the device that need no comparison: they equal those of the last call on these data.
 
-        Those were compared, as a variant is not called again whose results were wrong; without a reference none is.
+        That call's results were compared: a variant with wrong results is not called again. Data sets without a
+        reference need no comparison at all.
         """
         if not self._brief or contents is None:
             return ()
@@ -336,25 +337,25 @@ class ProblemPlace:
         return [name for name in large if sums[name] == before.get(name)]
 
     def _keep_busy(self) -> None:
-        """Have the device work right before a call whose time is compared with another's.
+        """Keep the device busy right before a call whose time is compared with another's.
 
         A device that was idle for longer takes longer to begin, which is no work of the call's own.
         """
         self._work.submit().wait()
 
     def _may_keep(self, prepared: _Prepared) -> bool:
-        """Whether what it keeps of other data is rightly kept, or there are no others."""
+        """True if a variant may keep what it computed of data: its preparation read them, or there is only one set."""
         return prepared.read or self._problems.count == 1
 
     def _other(self, data_set: int) -> Problem | None:
-        """What a variant's first call is made on that was prepared for these data; None where all are the same."""
+        """The data of the first call of a variant that was prepared for these; None if there is only one set."""
         return turned(self._problems[data_set]) if self._problems.count > 1 else None
 
     def _ready(self, variant: str, prepared: _Prepared, contents: Contents, results: Contents) -> Calls[list[str]]:
-        """Results that the preparation, or another call, has computed for a checked one, as far as it could.
+        """The results of a checked call that the preparation, or another call, had computed before.
 
-        Those that it holds are spoilt, and must come again: a preparation may run all of the work, to see how long it
-        takes, as long as the samples do it again, and these may leave it in memory of the variant.
+        Results that the variant holds are spoilt, and must come again. A preparation may run all of the work, to time
+        it, as long as the samples do it again; samples may leave results in memory of the variant.
         """
         computed = [
             name
@@ -382,7 +383,7 @@ class ProblemPlace:
         ]
 
     def changed(self) -> Sequence[str]:
-        """Those of this process."""
+        """Return the inputs that changed in this process."""
         changed = self._inputs[self._shown].changed()
         self._was_changed |= bool(changed)
         return changed
@@ -419,7 +420,7 @@ class ProblemPlace:
 
     @contextmanager
     def _inputs_kept(self, *, look: bool) -> Iterator[list[str]]:
-        """Detect changed inputs if asked to; restore them also after an exception."""
+        """Detect changed inputs if ``look``; restore them also after an exception."""
         changed: list[str] = []
         try:
             yield changed

@@ -26,7 +26,7 @@ class _Function:
 
     Attributes:
         call: calls it.
-        take: is given what it returns, by a check.
+        take: called by a check with the function's return value.
     """
 
     call: Callable[[], Any]
@@ -45,8 +45,8 @@ class FunctionPlace:
         session: where they run; what it records of direct calls is as before when they end.
         functions: by name.
         metric: device, span, wall or build.
-        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
-        advice: what to tell beside an error of the first call that is ours.
+        setup: makes the functions' arguments for every instance, from the session; None: they take none.
+        advice: the text added to an error of the first call that is ours.
     """
 
     is_there = True
@@ -70,8 +70,8 @@ class FunctionPlace:
     def _forget(self) -> None:
         self._arguments: tuple[Any, ...] = ()
         self._calls: dict[str, _Function] = {}  # of those whose first calls went well
-        # arguments of checks and who was called on them: they live until a check of one who was not, so that
-        # nobody is checked on new ones at an address of others that it had
+        # arguments of checks, and the functions called on them. They live until the check of a function that was not:
+        # no function is checked on new arguments at an address of earlier ones
         self._checked_on: list[tuple[set[str | None], Any]] = []
 
     def begin(self) -> Mapping[str, Any]:
@@ -83,7 +83,7 @@ class FunctionPlace:
         return {}
 
     def _watch(self, queues: Sequence[Any]) -> bool:
-        """Wait for these queues, too, when a sample is over; whether there are new ones among them."""
+        """Wait for these queues, too, when a sample is over; True if some of them are new."""
         watched = self._session.watched
         before = len(watched)
         watched += [queue for queue in queues if queue not in watched]
@@ -138,11 +138,11 @@ class FunctionPlace:
         session, call = self._session, self._calls[variant]
         measured = session.trace(call) if traced else session.measure(call, batch)
         self._session.forget_queues(self._queues)
-        self._session.take_allocations()  # nobody looks at what functions keep
+        self._session.take_allocations()  # no check looks at what functions keep
         return measured
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
-        """Have it called once more: the results are what it returns.
+        """Call the function once more: the results are what it returns.
 
         ``anew``: on arguments that are made for it, where there is a setup and memory, and then again on these. Another
         function has been called on them before, so that the first call finds its memory mapped and its data in caches.

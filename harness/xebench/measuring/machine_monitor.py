@@ -1,7 +1,7 @@
 """The state of the machine while samples are taken, and a clock that leaves out the time in which it stopped us.
 
 A few files of ``/proc`` and ``/sys`` that stay open, read between the samples: on two cores about 20 us altogether.
-What a machine does not tell is null.
+What a machine does not report is null.
 
 A laptop's lid, a debugger or a batch system stops every process of a run at once. That is no variant's fault, and it
 takes nothing from the budget for sampling.
@@ -34,7 +34,7 @@ LOAD_CHANGE: Final = 0.2
 #: Relative change of a clock that is another state.
 CLOCK_CHANGE: Final = 0.1
 
-#: What a sample is flagged with when a column of the table `machine` is not what it was in the beginning.
+#: The flag of a sample if a column of the table `machine` differs from its value in the beginning.
 FLAGS: Final = {
     "contended": Flag.CONTENTION,
     "stolen": Flag.STOLEN,
@@ -85,7 +85,7 @@ class MachineMonitor:
     def observe(self) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The state since the last call, and the names of what has changed since the beginning.
 
-        Columns of the table `machine`, null where the machine does not tell.
+        Columns of the table `machine`, null if the machine does not report them.
         """
         state = self._read()
         changed = tuple(self._changed(state))
@@ -105,7 +105,7 @@ class MachineMonitor:
         status = self._gpu_throttle.numbers()
         if len(self._first) < REFERENCE_STATES:
             self._usual_status = sum(status)
-        # a CPU counts how often it was throttled, Intel's GPU drivers tell whether a GPU is throttled now
+        # a CPU counts how often it was throttled, Intel's GPU drivers report whether a GPU is throttled now
         self._throttled = now.throttles != before.throttles or sum(status) > self._usual_status
         throttles = [*([] if now.throttles is None else [now.throttles]), *status]
         return {
@@ -224,7 +224,7 @@ def _contents(folder: Path) -> Iterator[bytes]:
 
 
 def _gpu(i915: str, xe: str) -> tuple[str, str]:
-    """Where Intel's two kernel drivers keep a number of each tile."""
+    """The file patterns of Intel's two kernel drivers for one number of each tile."""
     return f"sys/class/drm/card*/gt/gt*/{i915}", f"sys/class/drm/card*/device/tile*/gt*/freq0/{xe}"
 
 
@@ -260,7 +260,7 @@ class RunningClock:
         self._stops = _Stops.ended, _asleep_s()
 
     def __call__(self) -> float:
-        """Seconds since any point in time."""
+        """Seconds since an arbitrary point in time."""
         self.was_stopped()
         return self._looked_s - self._left_out_s
 

@@ -1,4 +1,4 @@
-"""What a run's manager and its workers say to one another."""
+"""The messages between a run's manager and its workers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_un
 
 
 class TestDevice(Message, frozen=True):
-    """Whether it computes right: before anything is measured."""
+    """Request to test, before anything is measured, that the device computes right."""
 
 
 class MeasureRoofs(Message, frozen=True):
-    """The device's roofs, and the instrument's own error.
+    """Request to measure the device's roofs, and the instrument's own error.
 
     Attributes:
         brief: look for a moment only: the run is short, or the roofs are known from before.
@@ -56,7 +56,7 @@ class Upcoming(Message, frozen=True):
 
 
 class MeasureFamily(Message, frozen=True, kw_only=True):
-    """One family of cases.
+    """Request to measure one family of cases.
 
     Attributes:
         source: the pattern's file.
@@ -71,7 +71,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
         last: no pass comes after this one.
         earlier: log speed-ups of earlier passes' instances, by state.
         compared: variants, each with another that a claim compares it with, beside the baseline.
-        priors: what the run's other pairs of this metric say of how much instances differ, by state.
+        priors: how much instances differ according to the run's other pairs of this metric, by state.
         upcoming: whose data may be made meanwhile; None where that is not known.
     """
 
@@ -97,7 +97,7 @@ Request = TestDevice | MeasureRoofs | MeasureFamily
 
 
 class Ready(Message, frozen=True):
-    """It has started, and waits for requests."""
+    """The worker has started, and waits for requests."""
 
 
 class Done(Message, frozen=True):
@@ -105,7 +105,7 @@ class Done(Message, frozen=True):
 
 
 class Failed(Message, frozen=True):
-    """It gives up, for a reason that is no pattern's own, and ends with this exit status."""
+    """The worker gives up, for a reason that is no pattern's own, and ends with this exit status."""
 
     reason: str
     exit_code: int

@@ -1,4 +1,4 @@
-"""Where the variants of a family run, as the loop over them (`xebench.measuring.family`) sees it.
+"""The places in which the variants of a family run, as the loop over them (`xebench.measuring.family`) sees them.
 
 A place is a session in this process (`xebench.measuring.local`), or stands for one in another process or for several
 ranks of MPI (`xebench.measuring.remote`).
@@ -35,7 +35,7 @@ else:
     Array = np.ndarray  # messages are of plain types
 
 
-#: What numpy says of an array that cannot be written, in each of its messages.
+#: The part of numpy's messages that names an array which cannot be written.
 READ_ONLY: Final = "read-only"
 
 
@@ -43,8 +43,8 @@ READ_ONLY: Final = "read-only"
 class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
-    ``error_ulp`` is the largest error of its results so far, ``program`` what it asks of the device; None where it is
-    not known. ``switches`` are those that were looked up.
+    ``error_ulp`` is the largest error of its results so far, ``program`` the key of its requests to the device; None if
+    it is not known. ``switches`` are those that were looked up.
     """
 
     variant: Variant
@@ -62,7 +62,7 @@ class VariantRun:
         return self.variant.name
 
     def is_good(self) -> bool:
-        """True if nothing speaks against it."""
+        """True if the variant has not dropped out."""
         return self.status == Status.OK
 
     def drop(self, status: Status, reason: str) -> None:
@@ -78,7 +78,7 @@ def start(
     parameters: Mapping[str, Any],
     prepared: Callable[[Callable[[], Any]], None] | None = None,
 ) -> Callable[[], Any]:
-    """Run a variant for the first time; what every later sample of it calls.
+    """Run a variant for the first time; return what every later sample of it calls.
 
     If it returns a function that is the sample, and what it did before was its preparation; else all of it is.
 
@@ -87,7 +87,7 @@ def start(
         session: where it runs.
         bound: its problem on the device.
         parameters: of the problem; it receives those that it names.
-        prepared: told what the samples call, when there was a preparation, and it is over.
+        prepared: called after a preparation, with what the samples call.
     """
     whole = partial(function, session, bound, **accepted_parameters(function, parameters))
     with session.watching():
@@ -101,7 +101,7 @@ def start(
 
 
 def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
-    """Status and reason of what anything raised ended.
+    """Status and reason for an exception.
 
     A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
     """
@@ -120,7 +120,7 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
 
 
 def accepted_parameters(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``parameters`` that the function names among its own."""
+    """The entries of ``parameters`` that the function has as parameters."""
     names = inspect.signature(function).parameters
     return {name: value for name, value in parameters.items() if name in names}
 
@@ -144,13 +144,13 @@ class Started(Message, frozen=True):
         host_ns: that it took.
         compilations: stages of making its kernels.
         kernels: identity of those that it launched.
-        devices: on which it asked for queues; None where on the session's own alone.
-        results: what it wrote or returned; empty where nobody asked.
+        devices: of its queues; None if only the session's own.
+        results: what it wrote or returned; empty if not requested.
         changed: inputs that it changed; they are put back.
         reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
-        program: the same for variants that ask for the same of the device (`xebench.measuring.session.transcript`);
+        program: equal for variants with equal requests to the device (`xebench.measuring.session.transcript`);
             None where that is not known.
-        switches: what was found of each variable that it asks for (`xebench.measuring.session.switches`).
+        switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
     """
 
@@ -171,7 +171,7 @@ class Checked(Message, frozen=True):
 
     Attributes:
         again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
-            where nobody asked for results, or the first call did no more than a sample does.
+            if no results were requested, or the first call did no more than a sample does.
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
         other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
@@ -227,10 +227,10 @@ def make(calls: Calls[object], sample: Callable[[], MeasuredSample], batch: int 
 
 
 class Place(Protocol):
-    """Where variants run. Whatever a variant raises, its place raises.
+    """A place in which variants run. It raises whatever a variant raises.
 
     Attributes:
-        is_there: whether variants can run there still.
+        is_there: True if variants can still run there.
     """
 
     @property
@@ -260,14 +260,14 @@ class Place(Protocol):
         """
 
     def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
-        """Have a variant that was started called once more, as by a sample; see `start`.
+        """Call a started variant once more, as a sample does; see `start`.
 
         Args:
             variant: its name.
             contents: see `start`.
             data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
                 is as its preparation left it.
-            anew: whether a variant whose preparation read data is prepared for these, untimed.
+            anew: True if a variant whose preparation read data is prepared for these, untimed.
         """
 
     def changed(self) -> Sequence[str]:
@@ -277,14 +277,14 @@ class Place(Protocol):
         """Make the next instance: new arrays and kernels, with these data."""
 
     def end(self) -> None:
-        """Let go of arrays and kernels."""
+        """Release arrays and kernels."""
 
 
 class Places(Protocol):
     """The places of one family."""
 
     def of(self, variant: Variant) -> Place:
-        """Where a variant runs; a place that is not there any more is replaced."""
+        """The place in which a variant runs; a place that has ended is replaced."""
 
     def changed(self) -> Sequence[str]:
         """Inputs that were changed in any of them since the last call."""

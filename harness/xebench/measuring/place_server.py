@@ -1,6 +1,6 @@
 """A process that measures for others (`xebench.measuring.remote`), alone or as a rank of MPI: its place is local.
 
-All ranks are asked the same at the same time. Each has the session, the whole problem and the kernels.
+All ranks get the same requests at the same time. Each has the session, the whole problem and the kernels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IMPORTABLE: Final = (
     "and begin a script's own work with if __name__ == '__main__':"
 )
 
-#: What `xebench.measuring.serve` reads.
+#: The module's names that `xebench.measuring.serve` reads.
 Request = remote.Request
 
 #: MPI 4.1: the kinds of memory that an MPI takes pointers to.
@@ -69,7 +69,7 @@ class PlaceServer:
         try:
             _import_program(pickle.loads(family.program))
             functions, setup = pickle.loads(family.functions)
-        except XebenchError:  # the program itself asks for another process: see `program`
+        except XebenchError:  # the program itself starts another process: see `program`
             raise
         except Exception as error:
             raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
@@ -101,7 +101,7 @@ class PlaceServer:
         return replies[0]
 
     def end(self) -> None:
-        """Let go of arrays and kernels."""
+        """Release arrays and kernels."""
         if self._place is not None:
             self._place.end()
             self._place = None
@@ -129,7 +129,7 @@ class PlaceServer:
     @property
     def _there(self) -> ProblemPlace | FunctionPlace:
         if self._place is None:
-            raise XebenchError("it has no family")
+            raise XebenchError("the process has no family")
         return self._place
 
 
@@ -139,14 +139,14 @@ class _RankServer(PlaceServer):
         self._ranks = ranks
 
     def reply(self, request: remote.Request) -> remote.Reply | None:
-        """Who it is, beside what others reply."""
+        """Reply as other processes do, and to `Identify` with the rank's identity."""
         if not isinstance(request, remote.Identify):
             return super().reply(request)
         comm, device = self._ranks.comm, self.session.device.filter_string
         return remote.RankIdentity(comm.rank, comm.size, self._ranks.library, device)
 
     def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
-        """Give the family a communicator of its own: what another sent and nobody took is not in it."""
+        """Give the family a communicator of its own, without messages that another family left unread."""
         parameters = super().begin(family)
         self.session.use_ranks(replace(self._ranks, comm=self._ranks.comm.Dup()))
         return parameters
@@ -164,14 +164,14 @@ class _RankServer(PlaceServer):
 
 
 def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:
-    """A session on a device; gives the function that answers requests."""
+    """Open a session on a device, and return the function that answers requests."""
     direct_calls.install()
     server = PlaceServer(Session.on(device))
     return _answering(server, parent)
 
 
 def prepare_rank(device: str, parent: Parent) -> Callable[[remote.Request], None]:
-    """Meet the other ranks; gives the function that answers requests."""
+    """Meet the other ranks, and return the function that answers requests."""
     direct_calls.install()
     server = _RankServer(_ranks(), device)
     return _answering(server, parent)
@@ -201,7 +201,7 @@ def _pickled(error: BaseException) -> bytes:
 
 
 def program() -> bytes:
-    """How another process imports this program's file, to unpickle its functions.
+    """The data by which another process imports this program's file, to unpickle its functions.
 
     Raises:
         RuntimeError: this process is such another one, and is importing the program right now.
@@ -213,7 +213,7 @@ def program() -> bytes:
 def _import_program(told: dict[str, Any]) -> None:
     """Import the program's file, if it has one, under the name that `multiprocessing` uses."""
     process: Any = multiprocessing.current_process()
-    process._inheriting = True  # so that a program which does not look at its __name__ cannot begin anew: see `program`
+    process._inheriting = True  # so that a program which ignores its __name__ cannot begin again: see `program`
     try:
         multiprocessing.spawn.prepare(told)
     finally:

@@ -1,7 +1,7 @@
-"""Where the variants of a family run: in the worker, in a process with variables of theirs, or in ranks of MPI.
+"""The places of a family's variants: the worker, a process with variables of their own, or ranks of MPI.
 
-MPI's launcher starts them, and each connects to a socket of the worker, which asks and hears every one by itself: so
-it knows which has failed, while others may wait for that one for ever.
+MPI's launcher starts the ranks, and each connects to a socket of the worker. The worker sends requests to each rank
+and receives its answers separately. So it detects which rank has failed, while others may wait for that one for ever.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class RankProcesses:
         return replies
 
     def _hear(self, at: str, timeout_s: float) -> list[Any]:
-        """What every rank sends before it is done or ready; None for a rank that sends nothing before."""
+        """The message that each rank sends before it is done or ready; None for a rank that sends none."""
         heard: dict[int, Any] = {}
         done: set[int] = set()
         deadline = time.monotonic() + timeout_s
@@ -252,7 +252,7 @@ class RemoteProcess:
     Args:
         device: SYCL filter string.
         environment: variables that it has.
-        name: of it, at the head of what is told when it ends.
+        name: its name, at the head of the error when it ends.
         patience_s: seconds without an answer after which it is ended.
 
     Raises:
@@ -361,7 +361,7 @@ class FamilyPlaces:
         self._data_set = 0
 
     def of(self, variant: Variant) -> Place:
-        """In this process, unless a variant needs variables of its own, or ranks."""
+        """The place in this process, unless a variant needs variables of its own, or ranks."""
         if not variant.environment and not variant.ranks:
             return self._home
         key = variant.ranks, json.dumps(dict(variant.environment), sort_keys=True)
@@ -381,7 +381,7 @@ class FamilyPlaces:
         return list(dict.fromkeys(name for place in places for name in place.changed()))
 
     def renew(self, data_set: int = 0) -> None:
-        """See `xebench.measuring.place.Places`; a process that ends at it is found out when its variant is called."""
+        """See `xebench.measuring.place.Places`; the next call of a variant detects that its process has ended."""
         self._data_set = data_set
         for place in self._elsewhere.values():
             with suppress(XebenchError, Lost):
@@ -389,7 +389,7 @@ class FamilyPlaces:
         self._home.renew(data_set)
 
     def end(self) -> None:
-        """Let go of the family."""
+        """Release the family's arrays and kernels."""
         self._home.end()
         for place in self._elsewhere.values():
             place.end()

@@ -1,7 +1,7 @@
-"""What a family needs before it is bound to a device: its pattern, its inputs, and our own code unchanged.
+"""Prepare a family before it is bound to a device: find its pattern, make its inputs, verify our own code.
 
-A file may give ``numpy.array_equal``, ``time.perf_counter_ns`` or a function of this package another meaning. What a
-process says after that is worth nothing, right or wrong.
+A pattern file may replace ``numpy.array_equal``, ``time.perf_counter_ns`` or a function of this package. Every result
+of the process is worthless after that.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DECISIVE: Final = {"xebench", "numpy", "dpctl", "builtins", "math", "random", "
 #: Attributes of a session that measure.
 _PARTS: Final = ("_clock", "_recorder", "_kernels", "queue", "device")
 
-#: What a function does.
+#: Attributes that decide what a function does.
 _CODE: Final = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 
 #: What a class has for methods.
@@ -72,7 +72,7 @@ class OwnCode:
             values.append(value)
 
     def changed(self) -> list[str]:
-        """Names of what is another function or class by now, or does not compare as it should."""
+        """Names of functions and classes that were replaced, or that do not compare as they should."""
         replaced = (
             _title(owner, name)
             for owner, name, value, code in (self._kept if self._differs() else ())
@@ -81,7 +81,7 @@ class OwnCode:
         return list(dict.fromkeys([*replaced, *([] if _compares() else ["how numpy's arrays compare"])]))
 
     def _differs(self) -> bool:
-        """Whether any of 20,000 objects is another one by now: each check waits for it, and ``map`` takes 2 ms."""
+        """True if any of 20,000 objects was replaced. Each check waits for this, and ``map`` takes 2 ms."""
         others = (
             any(map(is_not, map(vars(owner).get, names), values)) for owner, names, values in self._named.values()
         )
@@ -89,7 +89,7 @@ class OwnCode:
         return any(others) or any(any(map(is_not, *pair)) for pair in zip(found, self._codes, strict=True))
 
     def fault(self) -> str:
-        """Why nothing that this process says can be believed, in one line; "" if there is no reason."""
+        """The reason to distrust every result of this process, in one line; "" if there is none."""
         if not (replaced := self.changed()):
             return ""
         shown = ", ".join(replaced[:3]) + (", ..." if len(replaced) > 3 else "")
@@ -120,7 +120,7 @@ def _title(owner: Any, name: str) -> str:
 
 
 def _compares() -> bool:
-    """True if our comparison still tells equal arrays from others: operators can be replaced without a trace."""
+    """True if our comparison still separates equal arrays from others: operators can be replaced without a trace."""
     zeros, ones = np.zeros(2), np.ones(2)
     return all(
         bool(difference("", actual, ones, rtol, rtol)) == (actual is zeros)
@@ -168,7 +168,7 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
         device: makes large arrays of them, the same; None: the host does.
 
     Raises:
-        PatternError: the pattern's function gives no problem, or one of another parameter than was asked.
+        PatternError: the pattern's function gives no problem, or one with other parameters than requested.
     """
     assert pattern.make_problem is not None
     numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)
@@ -193,7 +193,7 @@ def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
         if isinstance(own, np.ndarray | Output | InOut) or own != asked:
             has = f"{name}={own}" if isinstance(own, int | float | str) else f"an array {name}"
             raise PatternError(
-                f"the problem has {has} where {name}={asked} was set: compute that, refuse what cannot be "
+                f"the problem has {has} where {name}={asked} was set: compute with that value, refuse what cannot be "
                 "computed, or give the field another name"
             )
 

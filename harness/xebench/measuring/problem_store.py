@@ -133,7 +133,7 @@ class ProblemStore:
             self._kept[_of_problem(pattern, parameters, seed)] = data
 
     def _make_room(self) -> None:
-        """Forget what was used least recently, until the rest is within the limit."""
+        """Remove the least recently used data, until the rest is within the limit."""
         sizes = {key: data.nbytes for key, data in self._kept.items()}
         while sum(sizes.values()) > self.limit_bytes:
             key, _ = self._kept.popitem(last=False)
@@ -326,7 +326,7 @@ def prepare(device: str, parent: Parent) -> Callable[[MakeData], None]:
 
 
 def _made(request: MakeData) -> Any:
-    """What each problem is made of, and the results that are expected, by the number of ranks."""
+    """The fields of each problem, and the expected results by the number of ranks."""
     pattern = find_pattern(request.source, request.pattern)
     made = []
     for seed in request.seeds:
@@ -370,7 +370,7 @@ class MadeBeside:
             self._process.close()
 
     def begin(self, family: Upcoming, seeds: Sequence[int]) -> None:
-        """Have a family's data made, unless they are there, or others are being made still."""
+        """Request a family's data, unless the store has them, or others are still being made."""
         self._take(0.0)
         pattern = find_pattern(family.source, family.pattern)
         known = all(self.store.has(pattern, family.parameters, seed) for seed in seeds)

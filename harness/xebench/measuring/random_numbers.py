@@ -70,7 +70,7 @@ class Maker(Protocol):
 
         Args:
             values: takes them, contiguous.
-            asked: which.
+            asked: which numbers.
             key: of the generator.
             before: number of the last block that was drawn.
 
@@ -143,9 +143,9 @@ class Numbers(np.random.Generator):
         return (2 * words + int(state["has_uint32"])) * asked.each // (2 * WORDS)
 
     def _made(self, values: Array, asked: Asked, device: Maker) -> int:
-        """Have the device fill blocks; how many numbers are right.
+        """Let the device fill blocks; return how many numbers are right.
 
-        numpy draws the last of them, too: so its state is as if it had drawn all, and the device is found out.
+        numpy draws the last of them, too: so its state is as if it had drawn all, and a device's error is detected.
         """
         state: Any = self.bit_generator.state
         own, blocks = state["state"], values.size // asked.each

@@ -21,7 +21,7 @@ from xebench.measuring.session.recorder import MeasuredSample
 
 T = TypeVar("T")
 
-# ---- what is asked ---------------------------------------------------------------------------------------------------
+# ---- requests --------------------------------------------------------------------------------------------------------
 
 
 class BeginProblem(Message, frozen=True):
@@ -48,7 +48,7 @@ class BeginFunctions(Message, frozen=True):
         program: how to import what functions are pickled by (`xebench.measuring.place_server.program`), pickled.
         functions: the functions by name, and what makes their arguments: pickled.
         metric: device, span, wall or build.
-        advice: see `xebench.measuring.local.FunctionPlace`.
+        advice: see `xebench.measuring.local_functions.FunctionPlace`.
     """
 
     program: bytes
@@ -69,7 +69,7 @@ class Reset(Message, frozen=True):
 
 
 class Sample(Message, frozen=True):
-    """Answered by `Sampled`; ``reset``: set things back before; ``traced``: see `Place.sample`."""
+    """See `Place.sample`; answered by `Sampled`. ``reset``: restore the arrays before the sample."""
 
     variant: str
     batch: int
@@ -106,7 +106,7 @@ class Identify(Message, frozen=True):
 
 Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
 
-# ---- what is answered, before `Done` ---------------------------------------------------------------------------------
+# ---- answers, before `Done` ------------------------------------------------------------------------------------------
 
 
 class Begun(Message, frozen=True):
@@ -145,15 +145,15 @@ class Raised(Message, frozen=True):
 Reply = Begun | Started | Sampled | Checked | Changed | RankIdentity | Raised
 Answers = Ready | Done | Failed | Reply
 
-# ---- who is asked ----------------------------------------------------------------------------------------------------
+# ---- receivers of requests -------------------------------------------------------------------------------------------
 
 
 class Peers(Protocol):
     """One process, or several ranks.
 
     Attributes:
-        is_alive: whether they can be asked.
-        ranks: who they are; none of one process alone.
+        is_alive: True if they accept requests.
+        ranks: their identities; empty for a single process.
     """
 
     is_alive: bool
@@ -299,7 +299,7 @@ def one_after_another(values: Sequence[Sequence[T]]) -> list[T]:
 
 
 def count_ranks(ranks: int) -> str:
-    """Such as "2 ranks"."""
+    """Format a rank count, such as "2 ranks"."""
     return f"{ranks} rank{'s' if ranks > 1 else ''}"
 
 

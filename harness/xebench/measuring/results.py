@@ -1,4 +1,4 @@
-"""What a variant did beside its samples: what it returned, whether the device was done, whether it changed an input.
+"""Facts about a variant's calls: what they returned, whether the device was done, whether they changed an input.
 
 A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
 when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
@@ -106,7 +106,7 @@ class Programs:
         self._over = False
 
     def end(self) -> None:
-        """The first instance is over: what comes later is not noted, and no kernel is kept."""
+        """End the first instance: later calls are not recorded, and no kernel is kept."""
         self._known.clear()
         self._over = True
 

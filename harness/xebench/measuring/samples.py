@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # A crash must not cost more than this much of what was measured.
 FLUSH_AFTER_S = 0.05
 
-# How often somebody looks for rows that are stuck behind a sample which hangs; seldom, since it may disturb a sample.
+# Interval of the checks for rows that are stuck behind a hanging sample; long, since a check may disturb a sample.
 STUCK_AFTER_S = 0.25
 
 
@@ -44,7 +44,7 @@ COOLING_LOOK_S = 0.25
 
 
 class Receives(Protocol):
-    """Takes rows: a pipe to the manager (`system.children.worker.Sender`), or who keeps them in this process."""
+    """A receiver of rows: a pipe to the manager (`system.children.worker.Sender`), or a store in this process."""
 
     def send(self, message: TableRows, /) -> None:
         """Take some rows of one table."""
@@ -89,7 +89,7 @@ class RowStream:
         commands: Sequence[EventTimes],
         calls: Sequence[HostCall] = (),
     ) -> bool:
-        """Queue the row of one sample and the rows of its commands and calls; gives whether the sample counts."""
+        """Queue the row of one sample and the rows of its commands and calls; return True if the sample counts."""
         row = self._queue(variant, measured, commands, calls)
         self._flush_old()
         return bool(row["valid"])
@@ -156,10 +156,10 @@ class RowStream:
         self.flush()
 
     def flush(self) -> None:
-        """Send everything that is queued, and what the machine was like meanwhile."""
+        """Send all queued rows, and the machine's state meanwhile."""
         with self._lock:
             machine = self._observe(self._monitor) if self._monitor is not None and self._samples else []
-            # events first: whoever reads a killed run's samples finds the events of each
+            # events first: so a killed run has the events of each of its samples
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
                     self.sender.send(TableRows(table, rows))
@@ -204,7 +204,7 @@ class RowStream:
         return [{"first_sample": first, "last_sample": last, **reading, "changed": ",".join(changed)}]
 
 
-#: Least time that a queue must have been busy, and part of the sample's: an idle queue takes about 1 us to ask.
+#: Least time that a queue must have been busy, and part of the sample's: the query of an idle queue takes about 1 us.
 LATE_NS: Final = 20_000
 
 LATE_PART: Final = 0.1
@@ -307,7 +307,7 @@ class SampleTaker:
         new_rules: what makes a sample suspect.
         flusher: for cold samples; None for hot ones.
         instance: number of the family's instance.
-        no_command: what to tell of a variant of which nothing was recorded; may hold its ``{name}``.
+        no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
         data_set: number of the data; None where there are no data sets.
         clock: says whether the process was stopped meanwhile.
     """
@@ -334,7 +334,7 @@ class SampleTaker:
         return None if self.flusher is None else self.flusher.flush
 
     def take(self, variant: Variant, *, state: str, block: int, order: int) -> Calls[float]:
-        """One sample: its row is queued, its metric in ns for one execution is returned; NaN if it is not valid.
+        """Take one sample, queue its row, and return its metric in ns for one execution; NaN if it is not valid.
 
         Raises:
             XebenchError: nothing was recorded.

@@ -1,4 +1,4 @@
-"""How long a family is sampled, and the blocks in which that is done: their order, and when to stop.
+"""Sample a family in blocks: their order, the size of a sample, and when to stop.
 
 All variants of a family have the same batch. With a batch of its own each, a short variant's sample would be the mean
 of many executions and a long one's a single execution: delays that hit one execution in ten are in every mean and in
@@ -118,12 +118,12 @@ def batch_size(times_ns: Mapping[str, float], least: float, *, block_s: float, l
     return max(1, min(wanted, affordable, MAX_BATCH))
 
 
-#: Blocks grow by this part between two looks at the interval: who looks often stops at luck.
+#: Blocks grow by this part between two looks at the interval: frequent looks would stop at a lucky narrow one.
 LOOK_AGAIN = 0.2
 
 
 class Decide(Protocol):
-    """Why sampling may stop now, or None; a reason, or the wish for another instance."""
+    """Return why sampling may stop now: a reason of `StopReason`, or that another instance should begin; or None."""
 
     def __call__(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None: ...
 
@@ -138,13 +138,13 @@ class Measure(Protocol):
 
 
 class ChooseBatch(Protocol):
-    """Executions in a sample, from the times of the last block of warm-up and how long that block took."""
+    """Return the executions in a sample, from the times and the duration of the last block of warm-up."""
 
     def __call__(self, times_ns: Mapping[str, float], block_s: float) -> int: ...
 
 
 def singly(times_ns: Mapping[str, float], block_s: float) -> int:
-    """No batches."""
+    """Return 1: one execution in each sample."""
     return 1
 
 

@@ -1,4 +1,4 @@
-"""The kernels of the self-test, and numpy's opinion of them. Imported in the child process only.
+"""The kernels of the self-test, with numpy's results. Imported only in the process that runs the test.
 
 Each check poisons its output on the device, runs one kernel, copies the result back, and compares every
 element.
@@ -23,12 +23,12 @@ from xebench.system.runtime.tensor import asarray, asnumpy
 
 
 def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], ulp: int = 0) -> str | None:
-    """Where two arrays first differ by more than ``ulp`` units in the last place, in one line.
+    """Describe in one line the first difference of two arrays by more than ``ulp`` units in the last place.
 
     Args:
         result: what the device computed.
         expected: the same shape and dtype, finite.
-        ulp: allowed difference; 0 means equal, which is what integers are held to.
+        ulp: allowed difference; 0 means equal, as integers must be.
     """
     if result.shape != expected.shape or result.dtype != expected.dtype:
         return f"{result.dtype}{result.shape} instead of {expected.dtype}{expected.shape}"

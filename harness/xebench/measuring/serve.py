@@ -4,8 +4,8 @@
 
 - ``READ WRITE PAGE LIMIT HANDLER DEVICE VARIABLES``: a worker, which answers requests until its input ends. The first
   four are `xebench.system.children.worker.Parent`'s; `xebench.measuring.device_worker.start_worker` gives the others.
-  What can be asked is the handler's, a module that is imported when the SYCL runtime is loaded: its ``Request`` is the
-  union of the messages, its ``prepare`` takes the device and the parent, and gives the function that answers one.
+  The handler is a module that is imported when the SYCL runtime is loaded. Its ``Request`` is the union of the messages
+  that it accepts. Its ``prepare`` takes the device and the parent, and returns the function that answers a request.
 - ``rank SOCKET DEVICE VARIABLES``: a worker that MPI's launcher has started, and that answers over a socket.
 - ``launch DEVICE VARIABLES COUNT COMMAND...``: sets the variables that MPIs read, and then is
   ``mpiexec -n COUNT COMMAND...``, which ends when the worker does that started it.
@@ -41,7 +41,7 @@ LAUNCH: Final = "launch"
 
 
 def main(arguments: list[str]) -> int:
-    """Be the process that the arguments name."""
+    """Run as the process that the arguments name, and return its exit status."""
     match arguments:
         case [first, *rest] if first == RANK:
             return _serve_as_rank(*rest)
@@ -118,7 +118,7 @@ _OFFLOAD: Final = "I_MPI_OFFLOAD"
 
 
 def find_launcher() -> Path:
-    """Where it is: beside this Python's programs, else on the path.
+    """The path of MPI's launcher: beside this Python's programs, else on the path.
 
     Raises:
         Unsupported: there is no MPI, or Python cannot talk to it.

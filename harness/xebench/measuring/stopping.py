@@ -1,9 +1,9 @@
-"""When one instance of a family has been sampled enough, and when all of them together.
+"""Decide when one instance of a family has been sampled enough, and when all of them together.
 
 Where arrays and the code of kernels lie in memory makes a difference between variants that stays for as long as they
-lie there, up to 20 % on a CPU device, so that a long look at one instance is sure of something that the next run
-does not show (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong"). A family is
-therefore sampled in several instances, each with new arrays and kernels.
+lie there, up to 20 % on a CPU device. So many samples of one instance give a narrow interval that the next run does not
+confirm (Mytkowicz et al. 2009, "Producing wrong data without doing anything obviously wrong"). A family is therefore
+sampled in several instances, each with new arrays and kernels.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Instances:
         earlier: log speed-ups of the instances of earlier passes.
         clock: seconds; the budget begins now.
         last: whether no other pass will come to the family.
-        prior: what the run's other pairs say of how much instances differ.
+        prior: how much instances differ according to the run's other pairs.
         compared: variants, each with another that it is compared with beside the baseline.
     """
 
@@ -185,7 +185,7 @@ class Instances:
         )
 
     def decide(self, values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
-        """Why to stop sampling this instance, or None: a reason of `StopReason`, or `NEXT_INSTANCE`.
+        """Return why to stop sampling this instance: a reason of `StopReason`, `NEXT_INSTANCE`, or None to go on.
 
         Args:
             values: time of each variant in each block of this instance; NaN when there is none.

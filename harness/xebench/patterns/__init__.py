@@ -1,4 +1,4 @@
-"""The declarative side: what a benchmark file says, and what the harness reads from it."""
+"""The declarative side: the contents of a benchmark file, as the harness reads them."""
 
 __all__ = [
     "conditions",

@@ -25,7 +25,7 @@ def _stacks(gpu: GpuParameters, name: str) -> int | None:
     return next(named, None if any(product.stacks > 1 for product in gpu.products) else 1)
 
 
-#: For each word that only the catalogue knows: the fact, from a GPU's parameters and the name of the device.
+#: The fact of each word that only the catalogue has, from a GPU's parameters and the name of the device.
 _OF_GPU: Final[Mapping[str, Callable[[GpuParameters, str], int | None]]] = {
     "native_float_atomics": lambda gpu, _: gpu.native_float_atomics,
     "threads_per_core": lambda gpu, _: gpu.threads_per_xe_core,
@@ -63,7 +63,7 @@ def _obstacle(claim: Claim, facts: Callable[[str], Sequence[int]]) -> str:
         if int(number) not in found:
             here = ", ".join(map(str, found)) or "not known"
             # the condition last: as one long word it has no room for a sign behind it in a terminal of 80 columns
-            return f"{word} here: {here}; made of devices with {condition}"
+            return f"{word} here: {here}; the claim requires {condition}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What a pattern declares, as plain data that needs not its module, and the lessons of the guide that it covers."""
+"""A pattern's declaration as plain data, which needs not its module, and the lessons of the guide that it covers."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Variant:
         role: a word of `xebench.vocabulary.Role`.
         function: ``(session, problem, **axes)``. What it does is measured; if it returns a function, its own body
             was preparation and the returned function is what is measured.
-        claims: what is said of this variant.
+        claims: the claims about this variant.
         requires: names of device capabilities without which the variant is skipped.
         summary: first line of the function's docstring.
         environment: variables that it needs when a process starts, beside the pattern's: one with them runs it.
@@ -93,9 +93,9 @@ class Pattern:
         guide: place in the guide, ``Chapter / Section``.
         lesson: one or two sentences in the author's own words.
         catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
-        claim: what is said of each optimized variant that has no claim of its own: a `xebench.Claim` or several. In
+        claim: the claim about each optimized variant without one of its own: a `xebench.Claim` or several. In
             short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
-            since they name no line of the guide. ``None``: nothing is said.
+            since they name no line of the guide. ``None``: no claim.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
             size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
             `xebench.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes,
@@ -127,15 +127,15 @@ class Pattern:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
     """
 
-    #: What a competent newcomer writes: the side that speed-ups are counted from.
+    #: The code of a competent newcomer: the side that speed-ups are counted from.
     naive: VariantDecorator
     #: A step between naive and optimized; it has no claim unless one is given.
     intermediate: VariantDecorator
-    #: What the guide advises; judged by the pattern's claim unless one is given.
+    #: The guide's advice; judged by the pattern's claim unless one is given.
     optimized: VariantDecorator
     #: A yardstick outside the lesson (a host loop, a library call).
     baseline: VariantDecorator
-    #: What the guide warns of, where that is not the naive variant.
+    #: The code that the guide warns of, if that is not the naive variant.
     antipattern: VariantDecorator
 
     def __init__(

@@ -31,10 +31,10 @@ from xebench.patterns.variant_source import relative_imports
 from xebench.system import PACKAGE, runtime
 from xebench.system.children.process import run_as_child
 
-#: What the package was called; somebody else's may be there.
+#: The package's former name; an unrelated package of that name may be installed.
 _OLD_NAME: Final = "harness"
 
-#: How the names of the packages begin that the folders of pattern files are.
+#: Prefix of the package names that folders of pattern files get.
 PACKAGES: Final = "xebench_patterns_"
 
 
@@ -115,7 +115,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
 
     Args:
         files: paths.
-        begin: told each of them before it is executed.
+        begin: called with each of them before it is executed.
     """
     broken: BrokenEnvironment | None = None
     _note_opened()
@@ -165,13 +165,13 @@ def _note_opened() -> None:
 
 
 def _opened_beside(file: Path) -> set[str]:
-    """Those that lie in a pattern file's folder, but for Python's own, which are listed when they are imported."""
+    """The files in a pattern file's folder, but for Python's own, which are listed when they are imported."""
     paths = {path.resolve() for path in _opened if path.suffix not in (".py", ".pyc")}
     return {str(path) for path in paths if file.resolve().parent in path.parents and path.is_file()}
 
 
 def _with_later_imports(file: str, imported: set[str]) -> set[str]:
-    """These files, and what they or the pattern file import relatively in functions that nobody has called yet."""
+    """These files, and the files that they or the pattern file import relatively in functions not called yet."""
     found: set[str] = set()
     left = [file, *imported]
     while left:

@@ -1,4 +1,4 @@
-"""From declarations to a plan: which families of cases a run measures."""
+"""Make a plan from declarations: the families of cases that a run measures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Family:
 
     Attributes:
         pattern: whose variants.
-        preset: name of the defaults that were asked for.
+        preset: name of the requested defaults.
         parameters: every number of the preset and a value of every axis, by name.
         preset_parameters: the preset's own numbers, its defaults; a parameter that is not there is an axis.
         reasons: why a parameter that follows the device is what it is.

@@ -180,7 +180,7 @@ class Problem:
     device arrays of the same name; :func:`output` and :func:`inout` declare what is written; anything else (numbers,
     strings, tuples) stays as it is.
     The preset's numbers and the axes' values are attributes as well: a field of the same name must have that value. A
-    number that does not suit is refused with a `ValueError`, so that what was measured is what was asked.
+    number that does not suit is refused with a `ValueError`, so that the measured problem is the requested one.
 
     Args:
         bytes_moved: the least bytes that must cross the device's memory for this problem, for the bandwidth roof.

@@ -43,7 +43,7 @@ class Declarations(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """Why pattern files cannot be read: a line for the user, and whether it is the environment that is broken."""
+    """The reason why pattern files cannot be read: a line for the user; True if the environment is broken."""
 
     line: str
     broken_environment: bool
@@ -157,7 +157,7 @@ def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
         result = msgspec.convert(answer.value, Declarations | Refusal)
     except msgspec.ValidationError as error:
         names = ", ".join(file.name for file in files)
-        raise PatternError(f"{names}: what it declares is of the wrong type: {error}: mend the pattern file") from None
+        raise PatternError(f"{names}: a declared value has the wrong type: {error}: correct the pattern file") from None
     if isinstance(result, Declarations):
         return result
     raise (BrokenEnvironment if result.broken_environment else PatternError)(result.line)

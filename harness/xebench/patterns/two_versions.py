@@ -38,7 +38,7 @@ _DECLARES: Final = "Pattern("
 
 
 class Version(NamedTuple):
-    """A version of pattern files: what it is called, and where the files lie."""
+    """A version of pattern files: its name, and its files."""
 
     name: str
     files: tuple[Path, ...]
@@ -162,7 +162,7 @@ def _git(folder: Path, *arguments: str, to: int = subprocess.PIPE) -> subprocess
         raise XebenchError("there is no git here: install it, or give two files or folders without --path") from None
 
 
-#: What must be one and the same, beside sizes and data, for times to be compared.
+#: Fields that must be equal, beside sizes and data, for times to be compared.
 _SETTINGS: Final = ("metric", "state", "environment", "ranks", "axes")
 
 _TEXT: Final = '''"""Written by 'xebench ab': the variants of two versions of pattern files, side by side."""
@@ -194,7 +194,7 @@ def write(old: Sequence[Path], new: Sequence[Path], preset: str) -> Path:
     path = disk_cache.default_folder("versions") / "pairs" / name / "versions" / "ab.py"
     disk_cache.keep(path, text.encode())
     if not path.is_file():
-        raise XebenchError(f"{path} cannot be written: set XDG_CACHE_HOME to a folder that can")
+        raise XebenchError(f"{path} cannot be written: set XDG_CACHE_HOME to a writable folder")
     return path
 
 
@@ -273,7 +273,7 @@ def _both(old: Pattern, new: Pattern) -> Iterator[Variant]:
 
 
 def _other_problem(old: Pattern, new: Pattern, preset: str) -> str:
-    """In what the declarations of a problem differ, in words; "" where they do not."""
+    """The differences between the declarations of two problems, in words; "" if there are none."""
     for what in _SETTINGS:
         if getattr(old, what) != getattr(new, what):
             return f"its {what} changed from {_words(getattr(old, what))} to {_words(getattr(new, what))}"
@@ -289,7 +289,7 @@ def _words(value: Any) -> str:
 
 
 def _nothing(session: Any, problem: Any) -> None:
-    """In place of a variant whose problem is not made."""
+    """Stands in for a variant whose problem is not made."""
 
 
 def _refusing(why: str) -> Callable[..., Any]:
@@ -315,7 +315,7 @@ def _of_both(old: Pattern, new: Pattern) -> Callable[..., Any]:
         if isinstance(before, Problem) and isinstance(after, Problem):
             field = _other_field(before.fields, after.fields)
             if field:
-                raise Unsupported(f"not compared: p.{field} is another one in the old version than in the new one")
+                raise Unsupported(f"not compared: p.{field} differs between the old and the new version")
         return after
 
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY

@@ -65,7 +65,7 @@ class _Module:
         lines: its text.
         tops: its functions, classes and constants by name.
         imports: what it imports relatively: a module's file, and a name in that, or "" for the module itself.
-        variants: functions by pattern and name; of all patterns where nobody says of which.
+        variants: functions by pattern and name; of all patterns if none is named.
     """
 
     file: Path

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class View(NamedTuple):
-    """How a command shows its result, where several views share a module; a module of these names is a view, too.
+    """The functions that show a command's result, if several views share a module; a module can be a view, too.
 
     Attributes:
         as_text: lines and tables for a terminal.

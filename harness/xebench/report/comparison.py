@@ -28,7 +28,7 @@ from xebench.vocabulary import Outcome, State
 
 On = Literal["time", "speedup", "answer"]
 
-#: The order in which outcomes are told: what hurts first.
+#: The order in which outcomes are shown: slower ones first.
 _ORDER: Final = (Outcome.SLOWER, Outcome.FASTER, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.SAME)
 
 #: Outcomes as they are counted.
@@ -78,7 +78,7 @@ class RunComparison:
 
     @cached_property
     def table(self) -> Any:
-        """That table."""
+        """The table that `rows` shows."""
         if self.before is self.after:
             return compare_versions(self.before, self.threshold)
         return compare_runs(self.before, self.after, self.threshold, on="time" if self.on == "time" else "speedup")

@@ -1,4 +1,4 @@
-"""What a terminal shows: lines and tables, which the views share, bars of speed-ups, and the progress of a run."""
+"""Text for a terminal: lines and tables, which the views share, bars of speed-ups, and the progress of a run."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def bar(speedup: float | None, low: float | None, high: float | None, cells: int
 
 
 def _cell(speedup: float, cells: int) -> int:
-    """Where a speed-up lies; at the edge where that is beyond the axis."""
+    """The cell of a speed-up on the axis; the nearer edge for one beyond it."""
     power = min(max(math.log2(speedup), LOW), HIGH) if speedup > 0 else LOW
     return round((power - LOW) / (HIGH - LOW) * (cells - 1))
 

@@ -1,4 +1,4 @@
-"""What commands on GPUs that need not be there show: occupancies and least times, for the terminal and as JSON."""
+"""Views of the commands on GPUs that need not be present: occupancies and least times, as text and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands on this machine show: findings, devices, roofs, the kernels of a pack; for the terminal and as JSON."""
+"""Views of the commands on this machine: findings, devices, roofs, the kernels of a pack; as text and JSON."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _notices(measured: Roofline) -> list[str]:
     return notices
 
 
-#: Digits of a digest that tell it from others.
+#: Digits of a digest that identify it.
 _DIGITS = 12
 
 

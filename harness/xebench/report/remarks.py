@@ -70,7 +70,7 @@ def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
 
 
 def too_short(pair: Mapping[Any, Any]) -> str:
-    """That the size is too small to measure on this device, as the guide's own may be on a large one."""
+    """A remark that the size is too small to measure on this device, as the guide's own may be on a large one."""
     times = pair["times_empty_kernel"]
     return "" if pd.isna(times) or times >= FEW else f"only {times:.2g} empty kernels long"
 
@@ -81,7 +81,7 @@ def came_out_right(claim: Any, answer: Any) -> bool:
 
 
 def obstacle(pair: Mapping[Any, Any]) -> str:
-    """Why there is no answer, or why there is no speed-up."""
+    """The reason why there is no answer, or no speed-up."""
     code = "" if pd.isna(pair["reason_code"]) else pair["reason_code"]
     word = None if pd.isna(pair["claim"]) else pair["claim"]
     return in_brief(pair["answer"], code, pair["reason"], word=word, baseline=pair["baseline"])
@@ -143,11 +143,11 @@ def _unmeasured(run: Run) -> list[tuple[str, str, str]]:
 
 
 def above_roofs_line(run: Run) -> str:
-    """Why roofs are in doubt that cases are more than 2 % above, in one line; empty when there is none."""
+    """A line that doubts the roofs which cases exceed by more than 2 %; empty if there are none."""
     above = run.summaries[(run.summaries["roof_fraction"] > ROOF_DOUBT).fillna(False)]
     if above.empty:
         return ""
-    # runs of earlier versions know of no level but the memory
+    # runs of earlier versions have no level but the memory
     reasons = above["roof_note"].fillna("faster than the memory: its data came from a cache")
     return f"* above 100 %: {'; '.join(f'{count} {reason}' for reason, count in reasons.value_counts().items())}"
 

@@ -116,7 +116,7 @@ class ResultRow:
         answer: the bare word.
         claim: the word that is claimed; "" when nothing is.
         claimed_for: classes of devices: "GPUs"; "" for all.
-        claimed_by: "guide", "ours", or "" where a run of an earlier version does not tell.
+        claimed_by: "guide", "ours", or "" if a run of an earlier version does not record it.
         guide: the guide's figure and the lines that say it: "2.9x on Max 1550 (G 4530)".
         section: the place of the lesson in the guide; of the baseline's line alone.
         obstacle: why there is no answer, or no speed-up, in a few words.
@@ -259,7 +259,7 @@ def _family(pair: dict[Any, Any]) -> tuple[str, str]:
 
 def sorted_pairs(run: Run) -> list[dict[Any, Any]]:
     """The pairs in the order in which reports show them."""
-    # pairs without a block of an unfinished run are told of by `failures`, all together
+    # pairs without a block of an unfinished run are reported by `failures`, all together
     untouched = (run.pairs["reason_code"] == Status.INTERRUPTED).fillna(False) & (run.pairs["blocks"] == 0)
     return sorted(run.pairs[~untouched].to_dict("records"), key=_order)
 

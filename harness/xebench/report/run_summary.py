@@ -25,7 +25,7 @@ _AS_SLOW: Final = 1.1
 
 
 def causes(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any], kernels: Mapping[str, Any]) -> str:
-    """What is measured of why a variant is slower than its baseline, in a few words each; "" if that is nothing.
+    """The measured causes why a variant is slower than its baseline, in a few words each; "" if there are none.
 
     Args:
         pairs: of the run, among which are those of twins in OpenCL C.
@@ -41,7 +41,7 @@ def causes(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any], kernels:
 
 
 def _of_twin(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any]) -> str:
-    """How the same kernel in OpenCL C does."""
+    """The result of the same kernel in OpenCL C, in a few words."""
     twin = (pair["family_id"], pair["state"], pair["variant"], pair["variant"] + _IN_OPENCL)
     for other in pairs:
         if (other["family_id"], other["state"], other["baseline"], other["variant"]) == twin:
@@ -52,7 +52,7 @@ def _of_twin(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any]) -> str
 
 
 def _differences(baseline: Any, variant: Any) -> list[str]:
-    """In what the launches of two programs differ: ``SLM 2K instead of 0``."""
+    """The differences between the launches of two programs: ``SLM 2K instead of 0``."""
     before, after = (_launches(json.loads(each) if isinstance(each, str) else []) for each in (baseline, variant))
     differing = [name for name in after if name in before and before[name] != after[name]]
     return [f"{name} {after[name]} instead of {before[name]}" for name in differing]
@@ -77,7 +77,7 @@ def _launches(kernels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 #: Between a sign or a unit and its number, so that no line ends between them.
 NBSP: Final = "\N{NO-BREAK SPACE}"
 
-#: What is said of one claim, and of more.
+#: Words about one claim, and about several.
 _VERBS: Final[Mapping[str, tuple[str, str]]] = {
     Answer.HOLDS: ("holds", "hold"),
     Answer.INVERTS: ("inverts", "invert"),
@@ -92,7 +92,7 @@ _VERBS: Final[Mapping[str, tuple[str, str]]] = {
 #: seen at a glance without that.
 NAMED: Final = 3
 
-#: How claims are told apart: who makes them; runs of earlier versions do not say.
+#: Sources by which claims are grouped; runs of earlier versions do not record them.
 _OWNERS: Final[Mapping[str, str]] = {"guide": "the guide's {}", "": "{}", "ours": "our {}"}
 
 
@@ -122,7 +122,7 @@ def _device(run: Run) -> str:
 
 
 def _on_hosts(names: Iterable[str]) -> str:
-    """Where a device is, in a run over several hosts: `` on node1, node2``."""
+    """The hosts of a device in a run over several hosts: `` on node1, node2``."""
     hosts = ", ".join(sorted(set(names)))
     return f" on {hosts}" if hosts else ""
 
@@ -159,7 +159,7 @@ def visits_line(run: Run) -> str:
 
 
 class Highlight(NamedTuple):
-    """What the first screen says.
+    """The statements of the first screen.
 
     Attributes:
         sentence: in one.
@@ -194,12 +194,12 @@ def highlights(run: Run) -> list[Highlight]:
 
 
 def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
-    """For each pattern whose advice surely helps, the pair that gains most, the best first."""
+    """The pair that gains most of each pattern whose advice surely helps, the best first."""
     return _by_pattern(sorted(_decided(pairs, Answer.HOLDS), key=lambda pair: -pair["speedup_low"]))
 
 
 def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
-    """For each pattern whose advice surely hurts, the pair that loses most, the worst first."""
+    """The pair that loses most of each pattern whose advice surely hurts, the worst first."""
     return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
 
 

@@ -70,7 +70,7 @@ def render(view: ModuleType | View, form: str, *content: Any) -> str:
     if not shown:
         return "nothing to show"
     lines = ([_words(row.get(name)) for name in shown] for row in rows)
-    return "\n".join(dict.fromkeys(table(shown, lines)))  # columns that are not shown may be all that tells two apart
+    return "\n".join(dict.fromkeys(table(shown, lines)))  # two rows may differ only in columns that are not shown
 
 
 def _rows(told: Any, entry: str) -> list[dict[str, Any]]:

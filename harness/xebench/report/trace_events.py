@@ -19,7 +19,7 @@ from xebench.tables import Run
 from xebench.tables.analysis.points import Row, by_device, device_key, rows
 from xebench.tables.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
-#: What a track of a queue is called that has events of a kind; all else are other events.
+#: Names of a queue's tracks by the kind of their events, and the name for all other kinds.
 _TRACKS: Final[Mapping[str, str]] = {"kernel": "kernels", "copy": "copies"}
 _OTHERS: Final = "other events"
 #: What the host does to have an event of a kind.
@@ -159,7 +159,7 @@ def _tracks(events: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
 
 
 def _without_overlap(events: Iterable[Row]) -> list[list[Row]]:
-    """As few tracks as hold all events without overlap: each event goes onto the first that is free again."""
+    """The fewest tracks that hold all events without overlap: each event goes onto the first free track."""
     tracks: list[list[Row]] = []
     for event in sorted(events, key=lambda event: (event["start_ns"], event["end_ns"])):
         free = (track for track in tracks if end_ns(track[-1]) <= event["start_ns"])

@@ -1,6 +1,6 @@
 """The progress of a run with a family: variants that wait, results of the others, and time spent.
 
-A run visits a family several times, and in a visit it may lose a worker with every variant. This knows what that
+A run visits a family several times, and in a visit it may lose a worker with every variant. This records what that
 leaves to do; rows of the table `cases` are written from it and never read back.
 """
 

@@ -1,4 +1,4 @@
-"""Serve families to worker processes, and turn whatever happens to a worker, or does not, into rows.
+"""Serve families to worker processes, and turn every outcome, also a crash or a hang, into rows.
 
 A worker serves many families. When it crashes or hangs, the variant that was at work is marked, a new worker takes
 the family on without it, and nothing that was measured is lost. A pattern file of the user's has workers of its own.
@@ -35,7 +35,7 @@ from xebench.tables.analysis.moderation import Prior, prior_of
 from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult, Flag, Status
 
-#: Seconds of silence after which it is told, and from one telling to the next.
+#: Seconds before the first silence warning, and between warnings.
 FIRST_TOLD_S: Final = 10.0
 
 TOLD_AGAIN_S: Final = 60.0
@@ -46,7 +46,7 @@ class Silence:
     """The silences of a worker while it is at one request.
 
     Attributes:
-        request: what it was asked for, for what is said.
+        request: the current request, for the warning's text.
         say: prints a notice.
         clock: seconds.
         slowest_step_s: the longest time from one sign of life to the next so far; what it is at now is no part of it.
@@ -109,7 +109,7 @@ _FAILURES = {Status.WRONG, Status.ERROR}
 
 
 class Sink(Protocol):
-    """Takes rows: a run folder (`xebench.tables.RunWriter`), or who sends them to one."""
+    """A receiver of rows: a run folder (`xebench.tables.RunWriter`), or a sender to one."""
 
     def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows of a measured table."""
@@ -143,9 +143,9 @@ class Manager:
         first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
         notice: called with the name of the variant at work, for progress.
         say: prints a notice that stays.
-        sample_flags: what the samples that arrive now are marked with, beside their own flags.
+        sample_flags: returns the flags that arriving samples get beside their own.
         clock: seconds, for tests.
-        worker_was_killed: whether somebody else killed a worker, so that what it was at is to be measured again.
+        worker_was_killed: True if another process killed a worker, so that its current case must be measured again.
     """
 
     device: Mapping[str, Any]
@@ -259,7 +259,7 @@ class Manager:
         return fixed_columns(family, self.device, self.seed, self.sampling.precision)
 
     def _measure(self, progress: FamilyProgress) -> None:
-        """Let workers measure what waits, without the variants that each of them is lost with.
+        """Measure the waiting variants, each time without those at which a worker was lost.
 
         Raises:
             _BudgetSpent: the run's time was over before.
@@ -276,7 +276,7 @@ class Manager:
             if lost is None:
                 break
             self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
-            # a worker that falls after it has told of a case takes nothing from that case
+            # a worker that ends after it has reported a case takes nothing from that case
             lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
             after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
             self.sink.append("cases", progress.give_up(lost_with_it, lost.status, f"{lost}{after}"))
@@ -296,7 +296,7 @@ class Manager:
     # ---- one worker's share of a visit --------------------------------------------------------------------------
 
     def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
-        """Let a worker measure what waits. None when it finished, else how it was lost.
+        """Measure the waiting variants with one worker. Return None when it finished, else how it was lost.
 
         Raises:
             _AnotherFilesFault: a variant has failed, which counts only where it is the fault of its own file.
@@ -379,7 +379,7 @@ class Manager:
             return None
         except Lost as lost:
             if lost.silent_s is not None and lost.silent_s < patience_s:
-                # it was not given the time after which it counts as hung, so that nobody knows whether it is
+                # it was not given the time after which it counts as hung, so it is unknown whether it is
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
                 what = _WHOLE_BUDGET if self.clock() >= self._end_s else _SHARE_OF_BUDGET
                 raise _BudgetSpent(what, f" ({at_work})") from None

@@ -1,4 +1,4 @@
-"""What a run may use: memory, seconds and its device, on which others may run; and what stops it cleanly."""
+"""Limits of a run: memory, seconds, and a device that other runs may use; and the signals that stop it cleanly."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class StopSignals:
             raise Stopped(self._caught)
 
     def ignore(self) -> None:
-        """From now on no signal has an effect: the run is over and its folder is being finished."""
+        """Ignore signals from now on: the run is over and its folder is being finished."""
         self._over = True
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -204,7 +204,7 @@ class OtherRun(msgspec.Struct, frozen=True):
         pid: its process.
         output: its run folder.
         since: when it began, ISO 8601.
-        exclusive: whether it asked to be alone.
+        exclusive: True if it must be alone.
     """
 
     pid: int
@@ -226,7 +226,7 @@ def device_key(device: Mapping[str, Any]) -> str:
 
 
 def locks_folder() -> Path:
-    """Where runs show themselves: local to the host, one for each user."""
+    """The folder in which runs announce themselves: local to the host, one for each user."""
     import platformdirs
 
     with warnings.catch_warnings():
@@ -240,7 +240,7 @@ class DeviceLock:
 
     Args:
         key: of the device (`device_key`).
-        mine: what others are told.
+        mine: the entry that other runs read.
         folder: where runs show themselves.
 
     Raises:
@@ -262,7 +262,7 @@ class DeviceLock:
         return [run for path in paths if (run := _living(path)) is not None]
 
     def release(self) -> None:
-        """No longer use the device; twice is fine."""
+        """Release the device; a second call does nothing."""
         if self._file >= 0:
             self._path.unlink(missing_ok=True)
             os.close(self._file)
@@ -293,7 +293,7 @@ def _living(path: Path) -> OtherRun | None:
     except BlockingIOError:
         with suppress(OSError, msgspec.MsgspecError):
             return msgspec.json.decode(os.read(file, 1 << 16), type=OtherRun)
-        return OtherRun(0, str(path), "")  # somebody is there, be it another version
+        return OtherRun(0, str(path), "")  # another run is there, perhaps of another version
     except OSError:
         return None
     else:
@@ -309,7 +309,7 @@ class SharingWatch:
     """Looks for other runs while this one goes on, and reports each one once.
 
     Attributes:
-        lock: of this run; None sees nobody.
+        lock: of this run; with None no other run is seen.
         tell: called with every new one.
         clock: seconds, for tests.
     """
@@ -346,7 +346,7 @@ def device_lock(
     Gives None where the runtime folder cannot be written: ``unseen`` hears why.
 
     Raises:
-        XebenchError: another run is there, and one of the two asked to be alone.
+        XebenchError: another run is there, and one of the two is exclusive.
     """
     mine = OtherRun(os.getpid(), str(output.resolve()), now(), exclusive)
     place = folder or locks_folder()

@@ -1,4 +1,4 @@
-"""Going on with a run: what is missing in it, and whether this is still the machine it was begun on."""
+"""Resume a run: find what is missing in it, and check that the machine is still the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xebench.tables.analysis import summaries
 from xebench.tables.analysis.points import rows, to_json
 from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
 
-#: What tells one device, or one of its drivers, from another.
+#: Columns that identify a device and its driver.
 IDENTITY: Final = ("device", "name", "driver_version")
 
 

@@ -1,4 +1,4 @@
-"""One run: from a plan and a device to a finished run folder, or on from an unfinished one, whatever ends it."""
+"""One run: from a plan and a device to a finished run folder, or on from an unfinished one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class RunEnd:
 
     Attributes:
         writer: of the folder.
-        progress: is told what is kept.
+        progress: prints what is kept.
         signals: end the run, and are ignored while the folder is finished.
         how: options that a command which goes on needs beside ``--resume``.
     """
@@ -129,7 +129,7 @@ class RunEnd:
         Args:
             budget: of the run.
             lacking: families without results.
-            wide: families that are less precise than was asked for.
+            wide: families that are less precise than requested.
         """
         if not lacking and not wide:
             return None
@@ -156,8 +156,8 @@ def _families(count: int) -> str:
     return f"{count} {'family is' if count == 1 else 'families are'}"
 
 
-#: Why a run ended, in the manifest's ``ended_by``, which may also name an error: somebody killed a worker, and what it
-#: was at is to be measured again.
+#: Why a run ended, in the manifest's ``ended_by``, which may also name an error: another process killed a worker,
+#: and its current case must be measured again.
 WORKER_KILLED: Final = "worker killed"
 
 #: The exit status of a run whose device, or stack, lacks what each of its cases needs.
@@ -235,7 +235,7 @@ def _room(device: runtime.DeviceInfo) -> Room:
 
 
 def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker[WorkerMessage]) -> None:
-    """A device that computes wrong is caught at the door, before there is a folder to put results in."""
+    """Refuse a device that fails the self-test, before the run folder is made."""
     if failures := worker.self_test():
         more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise NoDevice(
@@ -276,7 +276,7 @@ class _PartOfRun:
         return self._end.after(self._measure)
 
     def _measure(self) -> str | None:
-        """Why it ended before the plan did; None when it did not."""
+        """Measure the plan; return why the run ended before the plan was done, or None."""
         missing, first = list(self.plan), (0, 0)
         unfinished: list[FamilyProgress] = []
         if self.earlier is not None:
@@ -334,7 +334,7 @@ class _PartOfRun:
         )
 
     def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
-        """Visit the families; why that ended before everything was done, None when it did not."""
+        """Visit the families; return why that ended before everything was done, or None."""
         visits = self.options.visits()
         # a worker has one environment, and is kept: the first round starts one after the other
         families = sorted(families, key=lambda family: sorted(family.pattern.environment.items()))

@@ -1,4 +1,4 @@
-"""What a run measures and how; the manifest keeps it, so that a later session goes on with it."""
+"""The settings of a run. The manifest keeps them, so that a later session can continue the run."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class Recipe(msgspec.Struct, frozen=True):
         require_gpu: refuse the fall-back to the CPU device.
         precision: wanted half-width of the log speed-up's interval; None: the default.
         budget_s: seconds of sampling for each family; None: the preset's.
-        state: of the caches before each sample: hot, cold or both; None: as each pattern asks.
+        state: of the caches before each sample: hot, cold or both; None: as each pattern declares.
         seed: of the data and of the order of samples.
         instances: of each family, before its precision may end the sampling; None: the preset's.
         passes: times that the run comes to each family; None: the preset's.
         min_samples: of each variant and instance, before its precision may end the sampling; None: the preset's.
         max_samples: of each variant and family, both states together; None: the default.
-        versions: what the two versions are called that are measured side by side, the old one first (`xebench ab`);
+        versions: names of the two versions that are measured side by side, the old one first (`xebench ab`);
             then no built-in patterns are.
     """
 
@@ -101,7 +101,7 @@ class Recipe(msgspec.Struct, frozen=True):
         kept = read_manifest(folder).get(KEY)
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}
         if not isinstance(kept, dict) or not {"names", "preset"} <= kept.keys() <= types.keys():
-            raise RunFolderError(f"{folder} does not record what it was to measure: start a new run with --output")
+            raise RunFolderError(f"{folder} does not record its settings: start a new run with --output")
         recipe = cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
         for path in map(Path, recipe.paths):
             if not path.is_absolute() or folder.resolve() in path.resolve().parents:
@@ -117,7 +117,7 @@ def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         raise RunFolderError(
-            f"{folder} records {name} {value!r}, which cannot be: start a new run with --output"
+            f"{folder} records {name} {value!r}, which is not valid: start a new run with --output"
         ) from None
 
 
@@ -136,7 +136,7 @@ class Options:
 
     Attributes:
         output: the run folder.
-        recipe: what was asked for; its device, seed and limits of sampling are used, and it is kept in the manifest.
+        recipe: the user's settings. Its device, seed and limits of sampling are used; the manifest keeps it.
         overwrite: replace an earlier run in the same folder.
         resume: go on with the run in the folder.
         timeout_s: silence after which a worker counts as hung; None: by preset.
@@ -233,7 +233,7 @@ class Progress(Protocol):
         """A variant of the family is at work."""
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """No visit to a family is to come, or its answers are sure.
+        """Called when a family gets no further visit, or its answers are sure.
 
         Args:
             name: of the family.

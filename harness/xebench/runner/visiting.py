@@ -65,9 +65,9 @@ def pairs_so_far(
     """All pairs of a family, in each state of the caches.
 
     Args:
-        progress: what is known of the family.
+        progress: the family's state and results so far.
         device: its row of the table `devices`.
-        prior_of: what the run's other pairs of this metric say; it counts where it has ended the sampling.
+        prior_of: the prior by the run's other pairs of this metric; it counts if it has ended the sampling.
     """
     members = progress.rows()
     baseline = find_baseline(members, role=lambda case: str(case["role"]))
@@ -163,7 +163,7 @@ class Visiting:
         manager: measures.
         visits: plans.
         budget: of the run.
-        progress: is told.
+        progress: receives the progress.
         held: within it a signal waits until what a worker had sent is taken.
         clock: seconds, for tests.
     """
@@ -236,7 +236,7 @@ class Visiting:
         return bool(state.pairs) and all(pair.wanted is None and pair.instances >= few for pair in state.pairs)
 
     def _tell_the_rest(self, states: Sequence[FamilyState]) -> None:
-        """No visit is to come: answers that are not sure are the last ones, too."""
+        """Report the remaining families: their answers are final without another visit, although they are not sure."""
         for number, state in enumerate(states):
             known = self.manager.progress_of(self.families[number])
             if state.visits and known is not None:

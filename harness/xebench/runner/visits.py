@@ -28,13 +28,13 @@ LEAST_S: Final = 0.2
 #: instances decide 177 with 0.2 s each, 184 with 0.3 s and 186 with 0.5 s, which is half as long again.
 INSTANCE_S: Final = 0.3
 
-#: What the first visit of all is expected to take beside sampling.
+#: Expected seconds of the very first visit beside sampling.
 BESIDE_S: Final = 1.0
 
 #: How many times its seconds of sampling a visit may take until one instance makes an interval.
 OVERRUN: Final = 3.0
 
-#: Instances grow by this part between two visits: who looks often stops at luck.
+#: Instances grow by this part between two visits: frequent looks would stop at a lucky narrow interval.
 GROWTH: Final = 0.5
 
 #: Half-width of a log speed-up above which wider is no worse.
@@ -84,7 +84,7 @@ class FamilyState:
 
     Attributes:
         visits: that are over.
-        over: whether it needs no other: it is known as precisely as was asked for, all samples are taken, or it failed.
+        over: True if it needs no other visit: it is as precise as requested, all samples are taken, or it failed.
         rest_s: seconds of sampling that its own budget leaves.
         beside_s: what its last visit took beside sampling; None when that is not known.
         instance_s: seconds of sampling that make an instance with enough blocks; None when that is unknown.
@@ -240,7 +240,7 @@ def _known(value: float | None, usual: float) -> float:
 def _lacking(pair: PairState, visits: int) -> float:
     """Instances until a pair has an answer.
 
-    Nobody knows that of a pair without an interval, or with one instance, whose interval does not hold what differs
+    That is unknown for a pair without an interval, or with one instance, whose interval does not hold what differs
     between them: it is tried, and the less the more visits it had.
     """
     if pair.wanted is None:

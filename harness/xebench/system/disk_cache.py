@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def default_folder(kind: str) -> Path:
-    """Where files of a kind are kept when nothing else is said: ``xebench/KIND`` in the user's cache folder."""
+    """The default folder for files of a kind: ``xebench/KIND`` in the user's cache folder."""
     # platformdirs has this function, and imports so much that `xebench list` would take longer by a twentieth
     told = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (told if told.is_absolute() else Path.home() / ".cache") / "xebench" / kind
@@ -19,7 +19,7 @@ def keep(path: Path, data: bytes) -> None:
 
     The folder is made. Where that or the file is not possible there is none, and no error.
     """
-    import tempfile  # whoever only reads needs none of the 20 modules behind it
+    import tempfile  # it loads 20 modules that a reader does not need
 
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What Intel's GPUs are made of: the catalogue ``data/gpus.json``, each fact with its source, and what follows.
+"""Parameters of Intel's GPUs: the catalogue ``data/gpus.json``, each fact with its source, and derived values.
 
 A GPU that is not in it can be described in a JSON or TOML file with the same fields (`load_gpu_file`). Nothing here
 asks a device: that is the runtime's business.
@@ -106,8 +106,8 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         native_float_atomics: whether atomics on floats are instructions, rather than loops of compare and swap.
         has_macl: whether the two halves of an integer product have instructions of their own, ``mach`` and ``macl``.
         device_names: regular expressions that the name of such a device matches.
-        ocloc: what Intel's offline compiler calls it, where that is not the code.
-        igc_platforms: what its assembly calls it, or begins with.
+        ocloc: its name for Intel's offline compiler, if that is not the code.
+        igc_platforms: its names in assembly, or their beginnings.
     """
 
     code: str

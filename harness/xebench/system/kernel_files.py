@@ -1,7 +1,7 @@
 """Files of kernels: a pack, which has SPIR-V of many, and a zebin, in which Intel's compiler delivers a GPU program.
 
 A pack is a zip with ``index.json`` and one file a module, each kernel under its key, with what it was made of. The same
-kernels give the same bytes: nothing in a pack tells of the time, the place or the order of its making, and it is not
+kernels give the same bytes: nothing in a pack depends on the time, place or order of its making, and it is not
 compressed, since compressors differ. A zebin is an ELF file; only its sections are read.
 """
 
@@ -42,7 +42,7 @@ class PackedKernel(msgspec.Struct, frozen=True, order=True):
         origin: the file that it is in, below the project's folder.
         signature: index space and argument types.
         atomic64: whether it is for devices with 64-bit atomics.
-        options: what it asks of the compilers, as JSON.
+        options: its options for the compilers, as JSON.
         source: `xebench.dpex.shipped.source_digest`.
         key: `xebench.dpex.shipped.shipped_key`.
         spirv: SHA-256 of the module.
@@ -130,7 +130,7 @@ def compiler_label(versions: Mapping[str, str]) -> str:
 
 
 def pack_beside(file: Path) -> Path:
-    """Where the pack of a pattern file is."""
+    """The path of a pattern file's pack."""
     return file.with_name(file.stem + SUFFIX)
 
 

@@ -1,4 +1,4 @@
-"""How full a launch keeps an Intel GPU, what limits it, and which launch near it is fuller.
+"""Compute the occupancy of an Intel GPU by a launch, its limit, and similar launches with a higher occupancy.
 
 Computed, never measured.
 
@@ -45,7 +45,7 @@ class LaunchShape:
         slm_bytes: shared local memory of one work-group.
         barriers: barrier registers of one work-group: 1 for any number of ordinary group barriers, more only
             with named barriers (``barrier_count`` of the compiled kernel).
-        global_size: work-items in all; None asks for a GPU that never runs out of work-groups.
+        global_size: work-items in all; None: so many that the GPU never runs out of work-groups.
         large_grf: twice the registers per thread, half the threads.
     """
 
@@ -268,7 +268,7 @@ def nearest_better(current: Occupancy, *, best: bool = False) -> Occupancy | Non
 
 
 def _fuller(current: Occupancy, launches: Iterable[tuple[float, LaunchShape]]) -> Iterator[tuple[float, Occupancy]]:
-    """Those of the launches that the GPU can run and that fill it more, each with the size of its change."""
+    """The launches that the GPU can run with a higher occupancy, each with the size of its change."""
     for change, launch in launches:
         try:
             occupancy = occupancy_of(launch, current.gpu)

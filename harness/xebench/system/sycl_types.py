@@ -1,4 +1,4 @@
-"""Types that rooms pass each other: what dpctl's objects have of which we make use, and arrays of the host.
+"""Types that rooms pass to each other: the used parts of dpctl's objects, and arrays of the host.
 
 dpctl has no types, and its arrays moved to dpnp. So these protocols name the attributes that are read here, and tests
 can stand in for a device with a small class.

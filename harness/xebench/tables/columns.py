@@ -1,4 +1,4 @@
-"""The columns of measured tables as data: what a row is, and name, dtype, unit and meaning of each column.
+"""The columns of measured tables as data: the meaning of a row, and name, dtype, unit and meaning of each column.
 
 Read these through `xebench.tables.schema`, which makes frames of them.
 """

@@ -1,4 +1,4 @@
-"""What the row of a device holds: its roofs, the instrument's own error, and the bandwidth of each working set.
+"""The facts in a device's row: its roofs, the instrument's own error, and the bandwidth of each working set.
 
 Each roof is declared once: a new one is a row of `Roof`, over the probes that measure it. docs/extending.md has an
 example.
@@ -170,7 +170,7 @@ def noise_floor(device: Mapping[str, Any]) -> str | None:
 
 
 def _words(part: str, numbers: Mapping[str, float | None]) -> str:
-    """A sentence, or what is said in its place when the driver's times of submission cannot be true."""
+    """A sentence, or another in its place if the driver's times of submission cannot be true."""
     queue_ns, host_ns = numbers.get("empty_kernel_queue_ns"), numbers.get("empty_kernel_host_ns")
     if part != _SUBMISSION or queue_ns is None:
         return part
@@ -208,11 +208,11 @@ MEMORY: Final = "memory"
 
 @dataclass(frozen=True)
 class Level:
-    """Where a working set lies, and how fast it is read from there.
+    """The level of memory that holds a working set, and its read bandwidth.
 
     Attributes:
         level: a cache, such as ``L2``, or `MEMORY`.
-        working_set_bytes: what was read again and again.
+        working_set_bytes: bytes that were read again and again.
         gbps: measured, in GB/s.
     """
 

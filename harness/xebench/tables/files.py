@@ -29,7 +29,7 @@ SHA256: Final = "sha256"
 MOST_TABLE_BYTES: Final = 4 << 30
 MOST_ROWS: Final = 50_000_000
 
-#: What a spreadsheet takes for a formula.
+#: First characters of a text that a spreadsheet takes for a formula.
 _FORMULA: Final = re.compile("[=+@\t-]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -206,7 +206,7 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
             f"{schema.SCHEMA_VERSION}: measure again, or read it with the xebench that wrote it"
         )
     if head.sha256.get(MANIFEST) not in (None, _sha256_of_manifest(content)):
-        raise RunFolderError(f"{path} is damaged (it is not as it was written): restore it from a copy of the run")
+        raise RunFolderError(f"{path} is damaged (its checksum differs): restore it from a copy of the run")
     return dict(content)
 
 

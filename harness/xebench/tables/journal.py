@@ -70,7 +70,7 @@ class Journal:
         return sum(os.fstat(file).st_size for file in self._files.values())
 
     def is_in_place(self) -> bool:
-        """True if the open files are still those in the folder: somebody may have removed them."""
+        """True if the open files are still those in the folder, and were not removed."""
         try:
             stats = [(os.fstat(file), _file(self.folder, table).stat()) for table, file in self._files.items()]
         except OSError:
@@ -217,7 +217,7 @@ def _proved(line: bytes) -> bytes:
     if not mark:
         return line
     if crc != b"%d}" % zlib.crc32(body):
-        raise ValueError("its checksum is another")
+        raise ValueError("its checksum differs")
     return body + b"}"
 
 

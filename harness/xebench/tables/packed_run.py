@@ -1,4 +1,4 @@
-"""One file that holds a run: its tables and manifest, without what says who measured it, and where.
+"""One file that holds a run: its tables and manifest, without the names of its user, host and folders.
 
 A path becomes its last part. A user becomes ``user``, a host ``host1``, ``host2``, wherever it stands, so that keys
 stay equal in all tables. Whose names these are is found in the run (``/home/NAME``, the hosts that it names) and on the
@@ -32,7 +32,7 @@ from xebench import vocabulary
 from xebench.errors import RunFolderError
 from xebench.tables import files, schema
 
-#: What neither a folder nor a file of a path may have here: it ends there.
+#: A part of a path: a name without these characters, at which a path ends.
 _PART: Final = r"[^\s/'\"`:;,|<>()\[\]{}=\\]+"
 
 _FOLDERS: Final = rf"(?:/|{_PART}(?: {_PART})*/)*"
@@ -143,7 +143,7 @@ def _clean(text: str, names: Names, keys: tuple[str, ...]) -> str:
     """A text without paths, addresses and names.
 
     Args:
-        text: what a table or the manifest says.
+        text: a text of a table or the manifest.
         names: of users and hosts.
         keys: where it stands: a column or an entry of the manifest, and keys of JSON in it.
     """
@@ -164,7 +164,7 @@ def _texts(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, Iterable[s
 
 
 def _users() -> Iterator[str]:
-    """Names of the user who packs: the login, the home folder's name, the full name."""
+    """Names of the packing user: the login, the home folder's name, the full name."""
     with contextlib.suppress(OSError, KeyError, ImportError):  # as of a user that the machine has no entry for
         yield getpass.getuser()
     with contextlib.suppress(RuntimeError):
@@ -174,7 +174,7 @@ def _users() -> Iterator[str]:
 
 
 def _hosts() -> Iterator[str]:
-    """Where it is packed."""
+    """Names of the host that packs."""
     yield socket.gethostname()
 
 
@@ -272,7 +272,7 @@ class PackedTables:
         name = f"{table}.parquet"
         content = self._content(name)
         if self._sha256.get(name) != hashlib.sha256(content).hexdigest():
-            raise RunFolderError(f"{self._path} is damaged ({name} is another): ask for the file again")
+            raise RunFolderError(f"{self._path} is damaged: the checksum of {name} differs: ask for the file again")
         where = self._path / name
         version = self.manifest["schema_version"]
         return files.read_parquet(where, table, version, names, samples, cases, content=io.BytesIO(content))
@@ -307,21 +307,21 @@ def _check_end(file: BinaryIO) -> None:
     """
     size = file.seek(0, io.SEEK_END)
     if size > MOST_BYTES:
-        raise ValueError(f"it has {size >> 20} MiB and may have {MOST_BYTES >> 20}")
+        raise ValueError(f"it has {size >> 20} MiB, the limit is {MOST_BYTES >> 20}")
     file.seek(max(0, size - _END.size - 20))
     tail = file.read()
     if len(tail) < _END.size or tail[: -_END.size].startswith(_END_OF_64):
-        raise ValueError("it is no such zip")
+        raise ValueError("it is no zip of xebench")
     signature, _, _, _, entries, bytes_of_list, _, comment = _END.unpack(tail[-_END.size :])
     if signature != b"PK\x05\x06" or comment or entries != len(_ENTRIES) or bytes_of_list > _MOST_OF_LIST:
-        raise ValueError("it is no such zip")
+        raise ValueError("it is no zip of xebench")
 
 
 def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
     """Raises ValueError unless a zip has what a pack has, each once and as it is."""
     if sorted(entry.filename for entry in entries) != sorted(_ENTRIES):
-        raise ValueError("it holds other files than a run has")
+        raise ValueError("it holds files that do not belong to a run")
     if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):
         raise ValueError("its files are compressed or encrypted")
     if any(entry.file_size != entry.compress_size for entry in entries):
-        raise ValueError("a file in it is not as large as it says")
+        raise ValueError("a file in it differs from its stated size")

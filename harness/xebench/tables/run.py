@@ -84,8 +84,8 @@ class Run:
     Cases, samples, summaries and pairs have a column for each parameter of the run's patterns besides, such as
     ``param_n`` and ``param_work_group_size``; null where the pattern has none of that name.
 
-    A table is read when it is first asked for, and kept: of a finished run nothing else is read. So a damaged file
-    raises `RunFolderError`, one line that names it, when its table is asked for.
+    A table is read at its first use, and kept: of a finished run nothing else is read. So a damaged file raises
+    `RunFolderError`, one line that names it, at the first use of its table.
 
     Attributes:
         path: The folder.
@@ -215,7 +215,7 @@ class Run:
         return f"<Run {self.path}: {cases.nunique()} patterns, {len(cases)} cases, {self.manifest['state']}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: where and when it was measured, and the answers by chapter."""
+        """HTML for notebooks: place and time of the run, and the answers by chapter."""
         pairs = self.part("pairs", ["chapter", "answer"]).fillna("")
         counts = pd.crosstab(pairs["chapter"], pairs["answer"], margins=len(pairs) > 0, margins_name="all")
         devices = ", ".join(self.part("devices", ["name"])["name"].fillna(""))
@@ -284,7 +284,7 @@ def load_run(path: Path | str) -> Run:
 
 @contextmanager
 def telling_damage(folder: Path) -> Iterator[None]:
-    """In this block a run folder is shown: values that cannot be used end in one line about its damage.
+    """Turn the errors of unusable values in this block into one line about the damage of the run folder.
 
     Raises:
         RunFolderError: Whatever else than an error of ours was raised.
@@ -378,7 +378,7 @@ def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:
     return (folder / journal.FOLDER).is_dir() or bool(manifest["state"] == "running")
 
 
-#: Where `xebench run` puts its runs, and where a checkout keeps those of others.
+#: The folder of `xebench run`'s runs, and a checkout's folder of reference runs.
 FOLDERS: Final = (Path("runs"), Path("results"))
 
 

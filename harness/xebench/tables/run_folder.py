@@ -39,7 +39,7 @@ NAME: Final = ".lock"
 class FolderLock:
     """An exclusive lock on a folder, held until `release` or the end of the process.
 
-    The lock is on an open file (flock), so it also tells two writers of one process apart. The file is not
+    The lock is on an open file (flock), so it also separates two writers of one process. The file is not
     inherited by a worker that is started by exec.
     """
 
@@ -70,7 +70,7 @@ class FolderLock:
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
 
     def release(self) -> None:
-        """Let go; twice is fine."""
+        """Release the lock; a second call does nothing."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -81,7 +81,7 @@ LEAST_FREE_BYTES: Final = 20 << 20
 
 CSV_TABLES: Final = ("summaries", "pairs")
 
-#: What a finished run has beside its manifest.
+#: Files of a finished run beside its manifest.
 _FILES: Final = (*(f"{table}.parquet" for table in schema.RUN_TABLES), *(f"{table}.csv" for table in CSV_TABLES))
 
 _DISCARDED: Final = ".journal-discarded"
@@ -264,7 +264,7 @@ class RunWriter:
         return Run.of_tables(self.path, self.manifest, tables)
 
     def close(self) -> None:
-        """Let go of the folder without finishing; it stays readable and can be resumed."""
+        """Release the folder without finishing the run; it stays readable and can be resumed."""
         self._journal.close()
         self._lock.release()
 

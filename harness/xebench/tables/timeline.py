@@ -1,4 +1,4 @@
-"""What each variant of a pattern did, moment by moment, on host and device, with their clocks aligned.
+"""A timeline of each variant of a pattern: its events on host and device, with their clocks aligned.
 
 A command starts after the host began to submit it, and ends before the host has waited for it. So each command says
 that the host's time at its start is not before the one moment, and at its end not after the other. The offset of the
@@ -49,8 +49,8 @@ class Alignment:
 
     Attributes:
         origin_ns: on the device's clock.
-        offset_ns: what is added there; 0 where that suits all commands: the device has the host's clock.
-        drift: what is added for each ns after it.
+        offset_ns: added to a time there; 0 if that suits all commands: the device has the host's clock.
+        drift: added for each ns after it.
         uncertainty_ns: by how much a time may be wrong, either way. Where not even a rate suits all commands
             (``is_consistent``), half of what they contradict each other by.
         is_consistent: whether all commands agree.
@@ -170,7 +170,7 @@ class ProcessTimeline:
 
     @property
     def begin_ns(self) -> int:
-        """When anything happened first."""
+        """The time of the first event."""
         firsts = [self.on_host(event, int(event["start_ns"])) for event in self.events]
         return min([*firsts, *(int(call["submit_began_host_ns"]) for call in self.calls)])
 
@@ -336,7 +336,7 @@ def _processes(
 
 
 def first_ns(event: Row) -> int:
-    """When its device knew of it: a submission may be missing, or seem to lie too late."""
+    """The first time of an event on its device: a submission may be missing, or seem to lie too late."""
     return int(min(event["start_ns"], event["start_ns"] if event["submit_ns"] is None else event["submit_ns"]))
 
 

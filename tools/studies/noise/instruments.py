@@ -57,7 +57,7 @@ class ProgramTimes:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a tool says of a pair.
+    """A tool's result for a pair.
 
     Attributes:
         first: The first program's times.

@@ -118,7 +118,7 @@ class LengthLine:
     residual: float
 
     def ratio(self, excess: float) -> float:
-        """How much longer a program takes whose trip count is longer by ``excess``, as a ratio."""
+        """The time of a program with a trip count longer by ``excess``, relative to that of the original program."""
         longer = round(self.trips * (1 + excess)) / self.trips
         return self.fixed_share + (1 - self.fixed_share) * longer
 
@@ -130,7 +130,7 @@ class LengthLine:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was found before the study.
+    """The measurements before the study.
 
     Attributes:
         line: Of both kernels.
@@ -148,7 +148,7 @@ class Calibration:
 
     @property
     def usable(self) -> bool:
-        """Whether the true ratios are known well enough to judge intervals by them."""
+        """True if the true ratios are known well enough to judge intervals by them."""
         return self.line.residual <= MOST_RESIDUAL and self.kernels.low <= 1 <= self.kernels.high
 
 

@@ -1,4 +1,4 @@
-"""The study's folder: its data, what it says of itself, and what is made of both."""
+"""The study's folder: its data, its description, and the summary of both."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ def _frame(panel: Axes, title: str) -> None:
 
 
 def _draw_line(panel: Axes, knob: Rule, points: Sequence[Score], excess: float) -> None:
-    """What a tool's thresholds give."""
+    """Draw the results of a tool's thresholds as a line."""
     shares = dict.fromkeys((score.alarms.value, score.detected[excess].value) for score in points)
     color = COLORS[knob.tool]
     panel.plot(*zip(*shares, strict=True), color=color, linewidth=1.5, alpha=0.8, label=knob.label, clip_on=False)
 
 
 def _draw_point(panel: Axes, rule: Rule, alarms: Share, detected: Share) -> None:
-    """What xebench states, with the interval of each share."""
+    """Draw xebench's own statement as a point, with the interval of each share."""
     panel.errorbar(
         alarms.value,
         detected.value,
@@ -219,7 +219,7 @@ SUMMARY: Final = "summary.md"
 
 @dataclass(frozen=True)
 class Measured:
-    """What a study has measured.
+    """The data that a study has measured.
 
     Attributes:
         rows: The study's table.
@@ -235,7 +235,7 @@ NOTHING: Final = Measured(pd.DataFrame(), ())
 
 
 def read_data(folder: Path) -> Measured:
-    """What a folder holds.
+    """Read a folder's data.
 
     Raises:
         RunFolderError: There is no data.

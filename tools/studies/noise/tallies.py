@@ -1,4 +1,4 @@
-"""What a tool, or its user, says of each pair, and how often that is right: false alarms, detections, coverage."""
+"""The statements of a tool, or its user, on each pair, and their quality: false alarms, detections, coverage."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Rule:
 
 
 def stated(rows: pd.DataFrame) -> Calls:
-    """What the tool itself says."""
+    """The tool's own statement."""
     outcome = rows["outcome"].to_numpy(str)
     return np.where(np.isin(outcome, (Outcome.FASTER, Outcome.SLOWER)), outcome, NEITHER)
 
@@ -173,7 +173,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Score:
-    """What a way to decide did in one condition.
+    """The results of a way to decide in one condition.
 
     Attributes:
         alarms: A/A pairs called faster or slower.
@@ -312,7 +312,7 @@ def goals(rows: pd.DataFrame) -> list[Goal]:
 
 
 def name_of(excess: float) -> str:
-    """What pairs are called whose longer side is longer by this: ``A/A``, ``20%``."""
+    """The name of pairs whose longer side is longer by this: ``A/A``, ``20%``."""
     return f"{excess:.0%}" if excess else "A/A"
 
 

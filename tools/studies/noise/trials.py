@@ -158,13 +158,13 @@ class Study:
         self._pyperf = Pyperf()
 
     def repetitions(self, say: Say, clock: Callable[[], float] = time.monotonic) -> Iterator[list[Row]]:
-        """For each repetition its rows of the study's table: one for each pair and tool, in the order of measurement;
+        """Rows of the study's table for each repetition: one for each pair and tool, in the order of measurement;
         without the truth.
 
         The subject is calibrated before, and a little more in each repetition.
 
         Args:
-            say: Told how far the study is.
+            say: Called with the progress of the study.
             clock: Seconds.
         """
         begin, source = clock(), random.Random(self._plan.seed)

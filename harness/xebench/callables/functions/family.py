@@ -64,7 +64,7 @@ def family_id(device: DeviceInfo) -> str:
     return f"{PATTERN}/{PRESET}/-/{device.device_class}"
 
 
-#: How a function's work is seen.
+#: Advice on how a function's work gets recorded.
 RECORDED: Final = (
     "open session = xebench.open_session() first, make arrays with sycl_queue=session.queue, and give queue=session; "
     "or ask for metric='wall'"
@@ -72,7 +72,7 @@ RECORDED: Final = (
 
 NO_COMMAND: Final = f"{{name}}: no command of it was recorded: {RECORDED}"
 
-#: Stages in reasons: nobody declares a problem, and nothing is prepared.
+#: Stages in reasons: there is no problem, and nothing is prepared.
 _WORDS: Final = {
     Stage.CHECK: "first call",
     Stage.PREPARE: "first call",
@@ -88,11 +88,11 @@ class Settings:
         metric: device, span, wall or build.
         state: hot or cold.
         sampling: how long.
-        setup: makes the functions' arguments anew for every instance, of the session; None: they take none.
+        setup: makes the functions' arguments for every instance, from the session; None: they take none.
         check: whether results are compared with the reference's.
         rtol, atol: tolerances of that.
         bytes_moved, operations: least work of one call, where known.
-        no_command: what to tell of a function of which nothing was recorded.
+        no_command: the error's text for a function of which nothing was recorded.
     """
 
     metric: str
@@ -107,7 +107,7 @@ class Settings:
     no_command: str = NO_COMMAND
 
 
-#: What became of functions earlier: they are not called.
+#: Earlier outcomes of functions, which are not called again.
 Ended = Mapping[str, tuple[Status, str]]
 
 
@@ -123,7 +123,7 @@ class FunctionFamily:
         ended: functions that are not called any more.
 
     Attributes:
-        device: what the session's device says of itself.
+        device: the description of the session's device.
         variants: the functions by name, with what became of each.
         rows: what was measured.
         stopped_by: the rule that ended the sampling.
@@ -163,7 +163,7 @@ class FunctionFamily:
             place.end()
 
     def measure(self, place: Place) -> None:
-        """Measure all functions in a place, and do not end it: what is called there may hang when a user gives up.
+        """Measure all functions in a place, and do not end it: a function may hang there when the user gives up.
 
         Raises:
             XebenchError: nothing of the reference is recorded.

@@ -281,7 +281,7 @@ def _check_claim(claim: Claim, name: str, names: list[str]) -> None:
         raise XebenchError(f"claim of {name}: {fault}")
     if claim.of_code:
         raise XebenchError(
-            f"claim of {name}: {claim.word!r} is said of compiled kernels: write a pattern, use xebench isa"
+            f"claim of {name}: {claim.word!r} is about generated code: put it in a pattern and run xebench isa"
         )
     if claim.against:
         check_choice(claim.against, [other for other in names if other != name], f"claim of {name}: against")

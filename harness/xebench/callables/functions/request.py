@@ -1,4 +1,4 @@
-"""What a user asks of `measure` and `compare`: checked, put together, and the session that it is measured on."""
+"""The user's request to `measure` and `compare`: check its parts, and open the session that measures it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def checked_function(function: Any, name: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-#: What `device` says where a queue tells it.
+#: The value of `device` if a queue determines it.
 AUTO: Final = "auto"
 
 

@@ -1,4 +1,4 @@
-"""What was measured of functions: as the tables of a run, in memory, and in a line or two."""
+"""The measured results of functions: as the tables of a run, in memory, and in a line or two."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _with_arguments(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(reason=reasons)
 
 
-#: What is told of commands that cannot be seen one by one.
+#: The remark on commands that cannot be recorded one by one.
 BRACKETED: Final = (
     "calls of dpnp and other libraries are timed between two barriers: an upper bound of the device's time"
 )
@@ -132,7 +132,7 @@ def events_words(run: Run, summary: pd.Series[Any]) -> str:
 
 
 def host_doubt(run: Run, summary: pd.Series[Any]) -> str | None:
-    """Why the time of a function must not be believed: it takes the host more than its commands and launches explain.
+    """The reason to doubt a function's time: the host takes longer than its commands and launches explain.
 
     Args:
         run: the tables of a call of `measure`.

@@ -1,4 +1,4 @@
-"""What the plugin takes of pytest-benchmark: names that it does not promise, its timer, and its stored benchmarks.
+"""The parts of pytest-benchmark that the plugin uses: names that it does not promise, its timer, stored benchmarks.
 
 A later version may lack some of the names, so that all of them are here.
 """
@@ -51,12 +51,12 @@ def second(benchmark: Any) -> Any:
 
 
 def count_as_used(benchmark: Any, second: Any) -> None:
-    """Have it not warn that it was not used where the second fixture of the test was."""
+    """Suppress its warning that it was not used, if the test has used the second fixture."""
     benchmark._mode = benchmark._mode or second._mode
 
 
 def set_timer(benchmark: Any, timer: Callable[[], float], resolution_s: float | None = None) -> None:
-    """Have it read another timer.
+    """Make it read another timer.
 
     Args:
         benchmark: the fixture.
@@ -86,7 +86,7 @@ class DeviceClock:
     """Measured times so far, in seconds when it is read.
 
     Args:
-        name: what pytest-benchmark calls the timer.
+        name: the timer's name in pytest-benchmark.
     """
 
     def __init__(self, name: str) -> None:
@@ -113,7 +113,7 @@ def replay(benchmark: Any, clock: DeviceClock, times_ns: Sequence[float]) -> Non
     benchmark.pedantic(advance, rounds=len(times_ns), iterations=1)
 
 
-#: What stored benchmarks say of themselves (``extra_info``), by test.
+#: The ``extra_info`` of stored benchmarks, by test.
 STORED: Final[pytest.StashKey[dict[str, dict[str, Any]]]] = pytest.StashKey()
 
 

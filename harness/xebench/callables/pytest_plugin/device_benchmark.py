@@ -67,7 +67,7 @@ def compared(
     """
     said = Claim(claim) if isinstance(claim, str) else claim
     if not said.of_time:
-        raise XebenchError(f"claim {said.word!r} is none of time: compare takes faster, slower or same")
+        raise XebenchError(f"claim {said.word!r} is not about time: compare takes faster, slower or same")
     if fault := said.fault():
         raise XebenchError(f"claim {said.word!r}: {fault}")
     raised: list[BaseException] = []
@@ -138,7 +138,8 @@ class DeviceBenchmark:
 
     Attributes:
         queue: in order, with profiling: what is submitted to it is timed.
-        session: what variants of patterns see: ``launch``, ``copy``, ``alloc`` (`xebench.measuring.session`).
+        session: the session as variants of patterns see it: ``launch``, ``copy``, ``alloc``
+            (`xebench.measuring.session`).
         device: the device.
     """
 
@@ -393,7 +394,7 @@ class DeviceBenchmark:
 
     @staticmethod
     def _fail(error: Exception) -> Any:
-        """In one line what is ours; the user's own errors with their traceback."""
+        """Fail with one line for our errors, and with the traceback for the user's own."""
         from xebench.dpex.dpex_errors import DpexError
 
         if isinstance(error, XebenchError | DpexError):

@@ -66,7 +66,7 @@ class _WithBenchmark:
 class _WithoutBenchmark:
     @pytest.fixture
     def device_benchmark(self) -> None:
-        """Say what is missing."""
+        """Fail the test with the name of the missing package."""
         pytest.fail("device_benchmark needs pytest-benchmark: pip install pytest-benchmark", pytrace=False)
 
 

@@ -1,4 +1,4 @@
-"""How code is made of kernels: the functions that they call, for either compiler, and our own target of numba.
+"""Generate code from kernels: the functions that they call, for either compiler, and our own target of numba.
 
 ``sub_group``, ``work_group``, ``vector``, ``native`` and ``atomics`` hold what a user reads: plain Python
 functions with a signature, a docstring and, where one makes sense, a simulation, each declared with the code

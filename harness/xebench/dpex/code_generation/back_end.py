@@ -6,7 +6,7 @@ So a small server forks once for each module; it has neither the SYCL runtime no
 
 The back end widens integers of odd widths without masking them, so no such integer is given to it; its own optimizer,
 which makes them by itself, is off. LLVM's pipeline runs before it, without vectorizers, which have no model of what
-a device's instructions cost, and with unrolling only where a kernel asks for it: a device's compiler does both better.
+a device's instructions cost, and with unrolling only where a kernel requests it: a device's compiler does both better.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ID: Final = re.compile(r"^ +(%\d+) = [a-z_ ]*call [^\n]*i64 @_Z\d+get_\w+_(?:id
 
 
 class BackEndError(RuntimeError):
-    """The back end could not go on; its own words."""
+    """The back end failed; the message is its own."""
 
 
 class BackEnd:
@@ -119,12 +119,12 @@ def _serve(packages: str) -> None:
 
 
 def _in_a_fork(llvm: Any, *request: str) -> tuple[int, bytes]:
-    """Status and what was made, or the words of what went wrong."""
+    """The exit status, and the result or the error's text."""
     said = os.memfd_create("said")
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        os.dup2(said, 2)  # LLVM tells there what it cannot do, and aborts
+        os.dup2(said, 2)  # LLVM prints its error there, and aborts
         os._exit(_emit(llvm, writer, *request))
     os.close(writer)
     with os.fdopen(reader, "rb") as result:

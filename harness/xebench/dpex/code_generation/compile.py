@@ -110,7 +110,7 @@ def make_entry_point(compiled: Any, name: str, arguments: tuple[Any, ...]) -> An
     """An LLVM module with the entry point.
 
     Args:
-        compiled: what numba made of the Python function.
+        compiled: numba's result for the Python function.
         name: of the entry point.
         arguments: numba types of the item and the arguments, as they are flattened by `xebench.dpex.launch`.
     """
@@ -176,7 +176,7 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
         modules: llvmlite's, of the entry point and of all functions; linked as text.
         kernel: name of the entry point.
         options: of the kernel.
-        facts: what is known of the kernel's parameters.
+        facts: known facts of the kernel's parameters.
 
     Raises:
         HostFunction: it calls what no device has, such as a library for random numbers.
@@ -190,7 +190,7 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
     text = str(whole)
     for call in _CALLED.finditer(text):
         if not call["name"].startswith(_OF_DEVICE):
-            raise HostFunction(f"it calls {call['name']}, which the host alone has")
+            raise HostFunction(f"it calls {call['name']}, which does not exist on devices")
     return llvm_text.apply_options(llvm_text.state_launch(text, kernel, facts), kernel, options)
 
 
@@ -213,7 +213,7 @@ class _ReturnsValue(TypeError):
 
 
 class KernelTypingError(KernelCompileError, TypingError):  # type: ignore[misc]
-    """What numba-dpex, whose launches numba compiles, calls a typing error, whatever numba did not like."""
+    """An error of numba's compilation, of the type that numba-dpex raises for any of them: a typing error."""
 
 
 def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
@@ -272,7 +272,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
 
 
 def named(name: str) -> Any:
-    """What has one of these names; numba's own names of numbers are numba-dpex's too."""
+    """The object of one of these names; numba-dpex also has numba's own names of number types."""
     return _TYPES[name] if name in _TYPES else getattr(types, name)
 
 

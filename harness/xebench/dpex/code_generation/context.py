@@ -62,7 +62,7 @@ target_registry[NAME] = SpirvTarget
 
 
 class _Codegen(codegen.Codegen):  # type: ignore[misc]
-    """Makes empty modules; what becomes of them is no business of numba's."""
+    """Makes empty modules; numba does not process them further."""
 
     def __init__(self) -> None:
         llvm.initialize_all_targets()
@@ -85,7 +85,7 @@ class _Codegen(codegen.Codegen):  # type: ignore[misc]
         pass
 
     def magic_tuple(self) -> tuple[str, ...]:
-        """What a cache of numba's would depend on."""
+        """The values that a cache of numba's would depend on."""
         return (TRIPLE,)
 
 
@@ -107,7 +107,7 @@ class Library(codegen.CodeLibrary):  # type: ignore[misc]
             self._linked.append(library)
 
     def finalize(self) -> None:
-        """Nothing: modules are linked when the kernel is whole."""
+        """Do nothing: modules are linked when the kernel is whole."""
         self._finalized = True
 
     def get_function(self, name: str) -> Any:
@@ -130,7 +130,7 @@ class Library(codegen.CodeLibrary):  # type: ignore[misc]
         return "\n".join(map(str, self._modules))
 
     def get_asm_str(self) -> str:
-        """There is none."""
+        """Return nothing: there is no assembly."""
         return ""
 
 
@@ -164,10 +164,10 @@ class _CallConvention(MinimalCallConv):  # type: ignore[misc]
 
 
 class TypingContext(typing.BaseContext):  # type: ignore[misc]
-    """What may be called in kernels, and what comes of it."""
+    """The functions that kernels may call, and the types of their results."""
 
     def load_additional_registries(self) -> None:
-        """Declare it (numba's protocol)."""
+        """Declare these functions (numba's protocol)."""
         self.install_registry(declarations)
         for name in _TYPING:
             self.install_registry(importlib.import_module(f"numba.core.typing.{name}").registry)
@@ -187,7 +187,7 @@ class TypingContext(typing.BaseContext):  # type: ignore[misc]
 
 
 class TargetContext(BaseContext):  # type: ignore[misc]
-    """How it becomes LLVM IR."""
+    """The lowering of typed kernels to LLVM IR."""
 
     implement_powi_as_math_call = True
     strict_alignment = True
@@ -219,7 +219,7 @@ class TargetContext(BaseContext):  # type: ignore[misc]
 
     @functools.cached_property
     def call_conv(self) -> _CallConvention:
-        """How functions call each other."""
+        """The calling convention of functions."""
         return _CallConvention(self)
 
     def load_additional_registries(self) -> None:
@@ -269,16 +269,16 @@ class TargetContext(BaseContext):  # type: ignore[misc]
         raise errors.LoweringError("it makes a dict")
 
     def call_function_hook(self) -> None:
-        """Nothing (numba's protocol)."""
+        """Do nothing (numba's protocol)."""
 
     def create_cpython_wrapper(self, *_: Any, **__: Any) -> None:
-        """Nothing: the host does not call kernels."""
+        """Do nothing: the host does not call kernels."""
 
     def create_cfunc_wrapper(self, *_: Any, **__: Any) -> None:
-        """Nothing: the host does not call kernels."""
+        """Do nothing: the host does not call kernels."""
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> None:
-        """Nothing: the host does not call kernels."""
+        """Do nothing: the host does not call kernels."""
 
     def make_constant_array(self, builder: Any, typ: Any, ary: Any) -> Any:
         """An array that a kernel captures: its values, in the module."""

@@ -21,7 +21,7 @@ def alignment(itemsize: int, width: int) -> int:
 
 
 class Later:
-    """What a look-up or a call will give."""
+    """The result of a look-up or a call that happens later."""
 
     def __init__(self, resolve: Callable[[], Any]) -> None:
         self._resolve = resolve
@@ -40,7 +40,7 @@ class Later:
 
 
 def resolved(value: Any) -> Any:
-    """The thing itself."""
+    """The value of a `Later`; any other value as it is."""
     return value._resolve() if isinstance(value, Later) else value
 
 
@@ -67,7 +67,7 @@ def device_function(typer: Typer) -> Callable[[Callable[P, R]], DeviceFunction[P
     """Make a function callable in kernels; its body is what plain Python (simulation) runs.
 
     Args:
-        typer: what a call of it in a kernel becomes.
+        typer: returns the signature and the code of a call in a kernel.
     """
     return lambda function: DeviceFunction(function, typer)
 

@@ -1,11 +1,11 @@
-"""numba's types of what kernels work on, how LLVM represents them, and the arithmetic of integers.
+"""numba's types of kernel arguments and items, how LLVM represents them, and the arithmetic of integers.
 
 ``range``, ``//`` and ``%`` work without a division. numba's iterator holds how many steps are left. This one holds
 whether there is one: between two steps it compares the current number with the last from which another step stays
 before the stop. Numbers are compared as signed ones, as numba does.
 
-Python rounds down, as an arithmetic shift does, so neither needs a sign. numba divides as C does and corrects what
-comes of negative numbers, which LLVM does not always take away again.
+Python rounds down, as an arithmetic shift does, so neither needs a sign. numba divides as C does and corrects results
+for negative numbers. LLVM does not always remove that correction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xebench.dpex.dpex_errors import KernelCompileError, OptionError, TextSignat
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.signature import ArgumentType, ArrayType, LocalType, ScalarType, Signature
 
-#: Attributes and methods of types: what comes of them.
+#: Types of attributes and methods.
 declarations: Final = Declarations()
 #: How calls become LLVM IR.
 implementations: Final = Registry("xebench")
@@ -95,13 +95,13 @@ class DeviceArray(types.Array):  # type: ignore[misc]
 
     @property
     def mangling_args(self) -> tuple[str, list[Any]]:
-        """What stands of it in the names of functions."""
+        """The parts of the type that appear in the names of functions."""
         return "DeviceArray", [self.dtype, self.ndim, self.layout, self.addrspace]
 
     def copy(
         self, dtype: Any = None, ndim: int | None = None, layout: str | None = None, readonly: bool | None = None
     ) -> DeviceArray:
-        """One that differs in some of these: a view, in the same memory."""
+        """The type with some of these values changed: a view, in the same memory."""
         return DeviceArray(
             self.dtype if dtype is None else dtype,
             self.ndim if ndim is None else ndim,
@@ -119,7 +119,7 @@ class DeviceArray(types.Array):  # type: ignore[misc]
         return self.copy(layout=layout, readonly=not (self.mutable and other.mutable))
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Conversion | None:
-        """To one of any layout, or one that cannot be written."""
+        """Allow a conversion to an array of any layout, or one that cannot be written (numba's protocol)."""
         fits = self._is_like(other) and other.layout in ("A", self.layout) and (self.mutable or not other.mutable)
         return Conversion.safe if fits else None
 
@@ -130,7 +130,7 @@ class DeviceArray(types.Array):  # type: ignore[misc]
 
 
 class IndexSpaceType(types.Type):  # type: ignore[misc]
-    """What a kernel is given first, and the work-group of it: nothing but a kind and its dimensions.
+    """The type of a kernel's first argument, the item, and of its work-group: a kind and the number of dimensions.
 
     Args:
         ndim: dimensions of the index space.
@@ -234,7 +234,7 @@ def parsed(given: Any) -> tuple[NumbaSignature, ...]:
 
 
 def kernel_signature(function: Callable[..., None], given: NumbaSignature) -> Signature:
-    """What a kernel is compiled for.
+    """The signature that a kernel is compiled for.
 
     Raises:
         KernelCompileError: it has a result.

@@ -368,7 +368,7 @@ def value_type(dtype: Any, value: Any) -> Any:
 
 
 def require_wide_atomics(array: Any) -> None:
-    """Refuse 64-bit atomics on the memory of a device without them; a LocalAccessor does not know its device."""
+    """Refuse 64-bit atomics on the memory of a device without them; a LocalAccessor has no device."""
     is_global = array.addrspace == AddressSpace.GLOBAL
     if is_global and array.dtype.bitwidth == 64 and not array.queue.device_has_aspect_atomic64:
         raise checks.Misuse(f"the array's dtype is {array.dtype}, but the device has no 64-bit atomics")

@@ -34,7 +34,7 @@ MethodTyper = Callable[..., tuple[Any, tuple[Any, ...], Callable[..., Any]]]
 
 
 def _template(owner: type, name: str, typer: MethodTyper) -> type:
-    """What numba types calls of a method by."""
+    """The template by which numba types calls of a method."""
     generators: dict[Any, Callable[..., Any]] = {}
     refused: dict[Any, str] = {}
     label = f"{owner.__name__.removesuffix('Type')}.{name}"
@@ -135,7 +135,7 @@ def _linear_id(functions: tuple[str, str]) -> MethodTyper:
 
 
 def _linear_range(functions: tuple[str, str]) -> MethodTyper:
-    """How many there are."""
+    """The number of work-items."""
 
     def generate(context: Any, builder: Any, of: IndexSpaceType) -> Any:
         total = INT64(1)

@@ -72,7 +72,7 @@ def _constant_name(function: Any, value: Any) -> str | None:
 
 
 def _constant(function: Any, variable: Any) -> Any:
-    """What a variable always is, or None."""
+    """The constant value of a variable, or None."""
     try:
         return guard(find_const, function, variable)
     except errors.NumbaError:
@@ -82,7 +82,7 @@ def _constant(function: Any, variable: Any) -> Any:
 def compile_function(
     function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any], returns: Any = None
 ) -> Any:
-    """What numba makes of a function: its signature, and a library with its LLVM IR.
+    """Compile a function with numba: return its signature, and a library with its LLVM IR.
 
     Args:
         function: the Python function.
@@ -131,7 +131,7 @@ def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -
 
 
 class _Lower(lowering.Lower):  # type: ignore[misc]
-    """Numba's own; what it stumbles over is said with the line of the kernel."""
+    """Numba's own, but its errors name the line of the kernel."""
 
     def lower_inst(self, inst: Any) -> None:
         """Lower a statement (numba's protocol)."""
@@ -149,7 +149,7 @@ class _Lowering(typed_passes.BaseNativeLowering):  # type: ignore[misc]
 
     @property
     def lowering_class(self) -> type:
-        """What lowers statements (numba's protocol)."""
+        """The class that lowers statements (numba's protocol)."""
         return _Lower
 
 
@@ -239,7 +239,7 @@ class _Overload:
         return template, self._pysig, folded, {}
 
     def get_overload(self, signature: Any) -> Any:
-        """What a call of these types was compiled to (numba's protocol)."""
+        """The compiled code for a call of these types (numba's protocol)."""
         return self.overloads[tuple(getattr(signature, "args", signature))].entry_point
 
 
@@ -291,7 +291,7 @@ class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
         return result.signature.replace(pysig=self._signature)
 
     def _compile(self, given: tuple[Any, ...], returns: Any) -> Any:
-        """For the plain types, so that calls share the code; for literals where the function cannot do without."""
+        """Compile for the plain types, so that calls share the code; for literals if the function needs them."""
         plain = tuple(map(types.unliteral, given))
         first_error: errors.NumbaError | None = None
         for arguments in dict.fromkeys((plain, given)):
@@ -313,7 +313,7 @@ class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
         return [], True
 
     def get_impl_key(self, sig: Any) -> Any:
-        """What the code of a call is registered under (numba's protocol)."""
+        """The key under which the code of a call is registered (numba's protocol)."""
         return self._called[sig.args]
 
 

@@ -38,7 +38,7 @@ class Semantics(IntEnum):
     RELEASE = 0x4
     ACQUIRE_RELEASE = 0x8
     SEQUENTIALLY_CONSISTENT = 0x10
-    ALL_MEMORY = 0x80 | 0x100 | 0x200  # sub-group, work-group and cross-work-group memory, as DPC++ asks
+    ALL_MEMORY = 0x80 | 0x100 | 0x200  # sub-group, work-group and cross-work-group memory, as in DPC++
 
 
 _CODES = {
@@ -118,7 +118,7 @@ def built_in(builder: Any, name: str) -> Any:
         variable.global_constant = True
         variable.align = 4
     value = builder.load(variable)
-    # Sizes and ids of sub-groups are small: told so, LLVM drops numba's test for a negative index, which would
+    # Sizes and ids of sub-groups are small. With this fact LLVM drops numba's test for a negative index, which would
     # turn contiguous accesses into gathers.
     value.set_metadata("range", builder.module.add_metadata([INT32(0), INT32(MOST_SUB_GROUP_ITEMS)]))
     return value

@@ -100,7 +100,7 @@ class Function:
                     self.predecessors[target].append(one.block)
 
     def text(self) -> str:
-        """What was read."""
+        """The text that was read."""
         return "\n".join([self.head, *(one.line for one in self.instructions), "}"])
 
 
@@ -156,7 +156,7 @@ def outcome(op: str, left: IntegerRange, right: IntegerRange) -> bool | None:
 
 
 def of_source(one: LlvmInstruction | None) -> IntegerRange:
-    """What is not computed from 64-bit integers."""
+    """The interval of a value that is not computed from 64-bit integers."""
     if one is not None and one.kind == "extension" and (width := int(one.fields["width"] or 64)) < 64:
         low = 0 if one.op == "zext" else -(1 << (width - 1))
         return low, (1 << (width - (one.op == "sext" or " nneg " in one.line))) - 1
@@ -169,7 +169,7 @@ def join(parts: list[IntegerRange]) -> IntegerRange:
 
 
 def meet(one: IntegerRange, other: IntegerRange) -> IntegerRange:
-    """What is in both; what cannot be, in code that is not reached, is left as it was."""
+    """The intersection of two intervals; the first one if it is empty, which happens in unreachable code only."""
     low, high = max(one[0], other[0]), min(one[1], other[1])
     return (low, high) if low <= high else one
 
@@ -190,14 +190,14 @@ def is_moderate(interval: IntegerRange) -> bool:
 
 
 def _checked(low: int, high: int, *, fits: bool = False) -> IntegerRange:
-    """What an operation gives; ``fits``: LLVM says that it does not overflow."""
+    """The interval of an operation's result; ``fits``: LLVM states that it does not overflow."""
     if fits:
         low, high = max(low, ALL[0]), min(high, ALL[1])
     return (low, high) if ALL[0] <= low <= high <= ALL[1] else ALL
 
 
 def where(interval: IntegerRange, op: str, other: IntegerRange) -> IntegerRange:
-    """What a comparison with a value of ``other`` says of a number in ``interval``."""
+    """The interval of a number in ``interval`` after a comparison with a value of ``other`` was true."""
     low, high = other
     if op in ("ult", "ule") and low >= 0:  # as unsigned numbers, negative ones are the largest
         return 0, high - (op == "ult")

@@ -1,8 +1,8 @@
-"""Which 64-bit integers are but parts of indices, and which index leads to an element that is accessed.
+"""Find the 64-bit integers that are only parts of indices, and the indices that lead to an accessed element.
 
 An array has fewer than 2**30 elements, and an access is in bounds, or a kernel has no meaning. So a number that is not
 negative, and that reaches an access by sums and products of such numbers alone, fits 31 bits whenever the access is
-made; when none is made nobody looks at it. The same tells the sign of an index that counts from the end where it is
+made; when none is made, it is not used. The same gives the sign of an index that counts from the end where it is
 negative: as it is within the extent on either side, its low 32 bits have its sign.
 """
 
@@ -96,7 +96,7 @@ def parts_of_indices(
 
 
 def counts(function: Function, value: str, depth: int = 0) -> bool:
-    """Whether a number is made of constants alone: one, or what counts by constants."""
+    """True if a number is made of constants alone: one, or what counts by constants."""
     one = function.values.get(value)
     if is_number(value) or one is None or depth > 4:
         return is_number(value)
@@ -170,7 +170,7 @@ class Addresses:
         return match["index"] if forwards and self._is_accessed(gep.result, at_once=False) else ""
 
     def _goes_forwards(self, gep: LlvmInstruction) -> bool:
-        """Whether a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
+        """True if a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
         return all(self._interval(value)[0] >= (-(1 << 20) if is_number(value) else 0) for value in gep.operands)
 
     def _starts_forwards(self, base: str, kind: str) -> bool:
@@ -183,7 +183,7 @@ class Addresses:
         return self._elements[base] == kind
 
     def _is_accessed(self, pointer: str, *, at_once: bool, depth: int = 0) -> bool:
-        """Whether memory is accessed through a pointer, or through others that steps forwards lead to."""
+        """True if memory is accessed through a pointer, or through others that steps forwards lead to."""
         for use in self._function.uses[pointer]:
             leads_on = " = bitcast " in use.line
             leads_on |= use.kind == "gep" and not at_once and self._goes_forwards(use)

@@ -143,14 +143,14 @@ class Intervals:
         return outcome(one.op, left, right)
 
     def _conditions_in(self, block: str) -> list[Condition]:
-        """What holds in a block, since there is one way to it only."""
+        """The conditions that hold in a block with one predecessor; none for a block with several."""
         if block not in self._within:
             before = self._function.predecessors[block]
             self._within[block] = self._conditions(before[0], block) if len(before) == 1 else []
         return self._within[block]
 
     def _conditions(self, source: str, target: str) -> list[Condition]:
-        """What holds on the way from a block to the next, as far back as there is one way only."""
+        """The conditions that hold on the edge from a block to the next, as far back as the way is unique."""
         found: list[Condition] = []
         seen: set[str] = set()
         while source not in seen:
@@ -213,7 +213,7 @@ class Intervals:
         return interval
 
     def _rises(self, value: str, number: str) -> bool:
-        """Whether a value is the number and something positive."""
+        """True if a value is the number and something positive."""
         one = self._function.values.get(value)
         if one is None or one.op != "add" or one.operands[0] != number or not is_number(one.operands[1]):
             return False
@@ -293,12 +293,12 @@ class Intervals:
         return interval
 
     def _meets(self, start: str, stop: str, step: str) -> bool:
-        """Whether counting leads to the stop: by one, or by another power of two that both are multiples of."""
+        """True if counting leads to the stop: by one, or by another power of two that both are multiples of."""
         power = zeros(self._function, step)
         return step == str(1 << power) and power <= min(zeros(self._function, start), zeros(self._function, stop))
 
     def _changes(self, value: str, phi: LlvmInstruction, back: int) -> bool:
-        """Whether a value is computed in the loop that a phi begins, so that it may be another in each round."""
+        """True if a value is computed in the loop that a phi begins, so that it may be another in each round."""
         body, waiting = {phi.block}, [phi.sources[back]]
         while waiting:
             block = waiting.pop()
@@ -309,10 +309,10 @@ class Intervals:
         return one is not None and one.block in body
 
     def _is_below(self, start: str, stop: str, conditions: list[Condition]) -> bool:
-        """Whether a condition says that the start is below the stop, or below the number after the stop."""
+        """True if a condition says that the start is below the stop, or below the number after the stop."""
         return any(left == start and op == "slt" and right == stop for left, op, right in conditions)
 
     def _is_at_least(self, stop: str, start: str) -> bool:
-        """Whether the stop is the larger of the start and another number."""
+        """True if the stop is the larger of the start and another number."""
         one = self._function.values.get(stop)
         return one is not None and one.op == "smax" and start in one.operands

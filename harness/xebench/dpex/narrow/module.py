@@ -46,7 +46,8 @@ _TYPES: Final = {
 def settled_module(text: str, kernel: str, signature: Signature) -> str:
     """The module without what no launch needs; "" if there is nothing of it.
 
-    That are tests that give the same in every launch, as whether an index is negative, and :mod:`barriers`' fences.
+    It leaves out tests with the same result in every launch, such as whether an index is negative, and fences of
+    memory that barriers need not order (`with_local_fences`).
 
     Args:
         text: the optimised module, in LLVM's text.
@@ -121,7 +122,7 @@ def _with_names(text: str) -> list[str]:
 
 
 def _with_signs(lines: list[str]) -> list[str]:
-    """What takes the sign from the low 32 bits, written as an extension: LLVM shifts there and back."""
+    """Write as a sign extension from the low 32 bits what LLVM writes as two shifts."""
     cut: dict[str, str] = {}
     found: list[str] = []
     for line in lines:
@@ -136,7 +137,7 @@ def _with_signs(lines: list[str]) -> list[str]:
 
 
 def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
-    """Which id or extent of the index space a value is, and in which dimension; None: it is none.
+    """The id or extent of the index space that a value is, and its dimension; None if it is neither.
 
     It is an element of a vector that SPIR-V has built in, or a call of OpenCL's function.
     """
@@ -205,7 +206,7 @@ _LOCAL_SPACE: Final = "3"
 
 
 def with_local_fences(function: Function) -> bool:
-    """Let barriers of a function fence local memory alone, where that is enough; True if there were any.
+    """Make barriers of a function fence local memory only, where that is enough; True if there were any.
 
     ``group_barrier`` orders all memory, as SYCL's does; a fence of global memory costs instructions, and time. No
     work-item can see that it is missing where no global write can come before the barrier, and where no later one can
@@ -220,7 +221,7 @@ def with_local_fences(function: Function) -> bool:
 
 
 class _Exchange:
-    """What work-items of a group may exchange by global memory."""
+    """The values that work-items of a group may exchange through global memory."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -274,7 +275,7 @@ class _Exchange:
         return False
 
     def _liveness(self) -> dict[str, set[str]]:
-        """What is needed after each block."""
+        """The values that are needed after each block."""
         blocks: dict[str, list[LlvmInstruction]] = defaultdict(list)
         for one in self._function.instructions:
             blocks[one.block].append(one)
@@ -290,7 +291,7 @@ class _Exchange:
         return live
 
     def _needed(self, block: str, source: str, live: dict[str, set[str]]) -> set[str]:
-        """What a block needs from one before it."""
+        """The values that a block needs from a block before it."""
         phis = [one for one in self._blocks[block] if " = phi " in one.line]
         rest = [one for one in self._blocks[block] if " = phi " not in one.line]
         needed = _before(rest, live[block]) - {one.result for one in phis}
@@ -302,7 +303,7 @@ class _Exchange:
 
 
 def _before(instructions: list[LlvmInstruction], live: set[str]) -> set[str]:
-    """What is needed before some instructions of a block, by what is needed after them."""
+    """The values that are needed before some instructions of a block, given those needed after them."""
     live = set(live)
     for one in reversed(instructions):
         live.discard(one.result)

@@ -71,13 +71,13 @@ class _Rewriting:
         self._cut: set[str] = set()  # wide values of which 32 bits are used
 
     def _outcome(self, one: LlvmInstruction) -> bool | None:
-        """What a comparison gives whenever it is made, as whether an index is negative."""
+        """The result of a comparison that is always the same, such as whether an index is negative."""
         if one.kind != "comparison" or any("@llvm.assume" in use.line for use in self._function.uses[one.result]):
             return None
         return self._intervals.answer(one)
 
     def is_bounded(self, one: Wrapped) -> bool:
-        """Whether an access bounds an index that counts from the end, so that its low bits have its sign."""
+        """True if an access bounds an index that counts from the end, so that its low bits have its sign."""
         return one.result in self._bounded and one.result in self._low | self._whole and self._fits(one.extent)
 
     def _fits(self, value: str) -> bool:
@@ -92,7 +92,7 @@ class _Rewriting:
         return self._intervals.of(value)[0] >= 0
 
     def _is_exact(self, one: LlvmInstruction) -> bool:
-        """Whether the operation gives the same number in 32 bits."""
+        """True if the operation gives the same number in 32 bits."""
         if self._is_constant(one.result):
             return True
         if not self._fits(one.result) or not all(map(self._fits, one.operands)):
@@ -188,7 +188,7 @@ class _Rewriting:
         return ""
 
     def _is_halved(self, one: LlvmInstruction) -> bool:
-        """Whether a comparison is that of a sum, which needs 33 bits, and a constant: half of each tells as much."""
+        """True if a sum, which needs 33 bits, is compared with a constant: halves of both give the same result."""
         if one.op not in ("sgt", "slt") or not is_number(one.operands[1]) or id(one) in self._decided:
             return False
         total = self._function.values.get(one.operands[0])
@@ -212,7 +212,7 @@ class _Rewriting:
         )
 
     def _number_after(self, one: LlvmInstruction) -> tuple[str, str] | None:
-        """For ``number == stop - 1``, in a loop that counts by one up to it: the next number, and the stop."""
+        """The next number and the stop for ``number == stop - 1``, in a loop that counts by one up to it."""
         number, last = one.operands
         before = self._function.values.get(last)
         if before is None or before.op != "add" or before.operands[1] != "-1" or last not in self._whole:
@@ -235,7 +235,7 @@ class _Rewriting:
         return f"add i32 {self._of(value)}, 0" if width == 32 else f"trunc i32 {self._of(value)} to i{width}"
 
     def _parts(self, index: str) -> tuple[list[str], list[str]] | None:
-        """What is added to an index: what stays, and what counts by constants; None: it has no such parts."""
+        """The two parts of an index: the one that stays, and the one that counts by constants; None without them."""
         if index not in self._bounded and index not in self._whole:
             return None
         if any(use.kind != "gep" for use in self._function.uses[index]):  # the sum is needed as it is
@@ -259,7 +259,7 @@ class _Rewriting:
         return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
 
     def _is_sum(self, one: LlvmInstruction) -> bool:
-        """Whether it adds: also where no bit is set in both operands, which LLVM writes as a disjunction."""
+        """True if it adds: also where no bit is set in both operands, which LLVM writes as a disjunction."""
         if one.op != "or" or not all(map(self._is_positive, one.operands)):
             return one.op == "add"
         (left, right), of = one.operands, self._intervals.of

@@ -36,7 +36,7 @@ _applied: list[str] = []
 def version_mismatch() -> str | None:
     """One line that names the packages whose version is not the pinned one, or None."""
     installed = {name: metadata.version(name) for name in PINS}
-    wrong = [f"{name} {installed[name]} (want {PINS[name]})" for name in PINS if installed[name] != PINS[name]]
+    wrong = [f"{name} {installed[name]} (pinned: {PINS[name]})" for name in PINS if installed[name] != PINS[name]]
     return f"xebench.dpex repairs private parts of its pinned versions; found {', '.join(wrong)}" if wrong else None
 
 

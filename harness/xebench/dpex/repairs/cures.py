@@ -45,7 +45,7 @@ def data_layout() -> None:
 
     Symptom: the CPU driver aborts the process on if/elif chains over small integers and on dynamic tuple indices.
     Cause: numba-dpex's data layout names no native integer widths, so LLVM narrows integers to widths such as i2
-    and i63, which drivers do not know.
+    and i63, which drivers do not support.
     Cure: append ``-n8:16:32:64``, which is what DPC++ uses for spir64.
     """
     for bits, layout in codegen.SPIR_DATA_LAYOUT.items():
@@ -174,8 +174,8 @@ def sub_device_queue() -> None:
     """Queues of sub-devices.
 
     Symptom: any kernel with an array of a sub-device's queue fails while its arguments are typed.
-    Cause: numba-dpex asks the device for its filter string, which only root devices have.
-    Cure: name the root device; the queue's identity still tells the sub-devices apart.
+    Cause: numba-dpex queries the device's filter string, which only root devices have.
+    Cure: name the root device; the queue's identity still distinguishes the sub-devices.
     """
     DpctlSyclQueue.__init__ = _init
 
@@ -232,7 +232,7 @@ def array_views() -> None:
     Cause: ``USMNdArray.copy`` and ``unify``, which make the type of a view, pass the device on and not the queue.
     Views by several indices are left to numba, whose arrays have fields that an array on a device has not. A
     LocalAccessor's type takes no layout.
-    Cure: the queue is passed on, unless another device is asked for; several indices do as one does; a view of a
+    Cure: the queue is passed on, unless another device is requested; several indices do as one does; a view of a
     LocalAccessor is an array in local memory.
     """
     USMNdArray.copy, USMNdArray.unify = _copy, _unify
@@ -283,7 +283,7 @@ def half_arrays() -> None:
     """Arrays of float16.
 
     Symptom: a float16 array cannot be a kernel argument (KeyError in numba's data models).
-    Cause: numba's model of floats knows single and double only.
+    Cause: numba's model of floats has single and double only.
     Cure: add LLVM's ``half``. Elements can be loaded, stored and converted; arithmetic is done in float32: ``y[i] =
     np.float32(x[i]) * np.float32(2)``.
     """
@@ -347,7 +347,7 @@ def host_copy() -> None:
 
     Symptom: ``x[1] = 5``, ``x[:] = 0``, ``dpnp_array.fill(0)`` and ``dpctl.tensor.asarray`` of a strided numpy
     array fail with "could not be copied into dpctl.tensor.usm_ndarray" (error -995).
-    Cause: dpctl copies through a ``sycl::buffer``, for which the 2024.2 runtime wants OpenCL's
+    Cause: dpctl copies through a ``sycl::buffer``, for which the 2024.2 runtime needs OpenCL's
     ``clCreateBufferWithPropertiesINTEL``; the 2026.2 CPU driver has it under its standard name only.
     Cure: where that fails, stage the values in a contiguous device array, which needs no buffer, and copy from
     there.

@@ -1,7 +1,7 @@
-"""What a probe sees of a device, and probes measured in this process: a run's worker, or a child of another.
+"""A device as probes see it, and probes measured in this process: a run's worker, or a child of another.
 
-``python -m xebench.measuring.roofline.bench DEVICE EFFORT NAME...`` prints one JSON list of results. The parent sees a
-crash or a hang, and asks again for the other probes.
+``python -m xebench.measuring.roofline.bench DEVICE EFFORT NAME...`` prints one JSON list of results. The parent detects
+a crash or a hang, and starts another process for the remaining probes.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -108,7 +108,7 @@ class Bench:
         return array_bytes(self.cache_bytes, self.largest_array_bytes)
 
     def likely(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
-        """Those forms whose work-group, their first number, the device allows, or the first few of these.
+        """The forms whose work-group, their first number, the device allows, or the first few of these.
 
         Raises:
             Unsupported: it allows none.
@@ -276,7 +276,7 @@ _looked_at: dict[tuple[str, str], ProbeResult] = {}
 
 
 def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) -> dict[str, ProbeResult]:
-    """A quick look at some probes, taken once in a process, on a session of its own: nothing of it shows in another.
+    """Measure some probes quickly, once in a process, on a session of their own that leaves no trace in others.
 
     Args:
         device: SYCL filter string.

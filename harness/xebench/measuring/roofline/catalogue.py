@@ -1,6 +1,6 @@
 """The catalogue of probes: each one's name, group and unit.
 
-Probes cannot declare themselves: their modules need SYCL, and who only reads results has none.
+Probes cannot declare themselves: their modules need SYCL, which a reader of results may lack.
 """
 
 from __future__ import annotations

@@ -221,8 +221,8 @@ def make_local(contended: bool) -> Any:
 class Atomics(ProbeGroup):
     """Rates of relaxed atomic additions to int32, in global and local memory, all to one address or each to its own.
 
-    A compiler may add up what the work-items of a sub-group add to one address and send one message; the rate counts
-    additions as the program asks for them, as it does for the patterns.
+    A compiler may sum up the additions of a sub-group to one address and send one message. The rate counts the
+    additions in the program, as it does for the patterns.
     """
 
     def measure(self, name: str) -> Measurement:

@@ -80,7 +80,7 @@ def chain_operations(items: int, chains: int, steps: int) -> int:
 
 
 def chain_starts(items: int, dtype: Any) -> Array:
-    """Where the chains of each work-item start: 1 and 2 in turn."""
+    """The start values of each work-item's chains: 1 and 2 in turn."""
     return np.asarray(1 + np.arange(items) % 2, dtype)
 
 

@@ -144,7 +144,7 @@ class Transfers(ProbeGroup):
 
     def _between_devices(self) -> list[Form]:
         bench = self._bench
-        # parts of one device are asked for by a measurement alone: a driver that fails at them would end a run
+        # a quick look, as a run takes, leaves out parts of one device: a driver that fails at them would end a run
         first, last = bench.session.queues_on(2, kind="devices" if bench.effort.quick else "any")
         size = self._device_array.size
         source, target = (bench.session.alloc(size, _ELEMENT, queue=queue) for queue in (first, last))

@@ -72,13 +72,13 @@ class Roofline:
     """The results of all probes on one device.
 
     Attributes:
-        device: which.
-        measured_utc: when, ISO 8601.
-        quick: few forms and samples of small problems: a look, no roof.
+        device: the device.
+        measured_utc: time of the measurement, ISO 8601.
+        quick: True for few forms and samples of small problems, which give no roof.
         load_average: of the host over the last minute, when the measurement began.
         cores: how many cores the host has for that load.
         results: in the order of the catalogue.
-        cached: they were measured earlier and kept.
+        cached: True if the results are from an earlier measurement.
     """
 
     device: DeviceInfo
@@ -113,7 +113,7 @@ class Roofline:
         return roof_columns(self.values, known_caches(self.device.device_class, self.device.global_cache_bytes))
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, ready for ``json.dumps``."""
+        """All results as plain data for ``json.dumps``."""
         return {**msgspec.to_builtins(self), "roofs": self.roofs()}
 
 
@@ -265,9 +265,9 @@ def cached_bytes(measured: Mapping[int, float], memory_gbps: float | None) -> in
     return sizes[sizes.index(fast[-1]) + 1]
 
 
-#: Raised when probes measure something else than before, so that what they measured then is not used.
+#: Increased when probes measure something else than before, so that older results are not used.
 VERSION: Final = 3
-#: What makes a device another one, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
+#: Facts that distinguish a device, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
 
 
@@ -343,15 +343,15 @@ def measure_roofline(
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> Roofline:
-    """All probes of a device, or some.
+    """Measure all probes of a device, or some.
 
     Args:
-        device: which.
+        device: the device.
         names: of the probes; all if there is none. A measurement of some is neither kept nor taken from the disk.
-        quick: a look with few forms and samples, which is neither kept nor taken from the disk.
+        quick: use few forms and samples; the results are neither kept nor taken from the disk.
         refresh: measure even if there is a measurement on the disk.
         store: where measurements are kept; the user's cache folder if None.
-        say: is called with the group at work.
+        say: called with the current group.
         ask: runs a module in a child process.
 
     Raises:

@@ -188,7 +188,7 @@ def _scattered(x: Any) -> Any:
 
 
 def make_random_read(reads: int) -> Any:
-    """Each work-item sums what it finds at pseudo-random places, which it computes: no list of places is read."""
+    """Each work-item sums the elements at pseudo-random places, which it computes: no list of places is read."""
 
     @kernel(restrict=True)
     def random_read(item: kapi.NdItem, table: Any, sums: Any, mask: Any) -> None:
@@ -367,7 +367,7 @@ def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
 
 @kernel
 def _chase(item: kapi.NdItem, ring: Any, position: Any, steps: Any) -> None:
-    # the type is unsigned, so that no step has to ask whether the index is negative
+    # the type is unsigned, so that no step tests for a negative index
     at = position[0]
     for _ in range(steps):
         at = ring[at]

@@ -97,7 +97,7 @@ def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int
     if working_set_bytes > array_bytes:
         raise Unsupported(f"larger than the array that stands for the memory here ({size_text(array_bytes)})")
     if cache_bytes and working_set_bytes > CACHES * cache_bytes:
-        raise Unsupported(f"{size_text(CACHES * cache_bytes)} are far beyond the caches already")
+        raise Unsupported(f"{size_text(CACHES * cache_bytes)} exceeds all caches")
 
 
 def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
@@ -110,7 +110,7 @@ def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) 
         raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
     enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
     if cache_bytes and footprint_bytes > enough:
-        raise Unsupported(f"{size_text(enough)} are far beyond the caches already")
+        raise Unsupported(f"{size_text(enough)} exceeds all caches")
 
 
 def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:
@@ -129,7 +129,7 @@ _SECOND_CHANCES: Final = 8
 _LENGTH_RUNS: Final = 3
 #: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
 _MOST_GROWTH: Final = 8
-#: What a form raises that the device lacks something for.
+#: The exceptions of a form that needs something which the device lacks.
 _REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
 
 
@@ -138,7 +138,7 @@ class WrongResult(Exception):
 
 
 class NoForm(Exception):
-    """No form of a probe works on this device, although it should."""
+    """No form of a probe works on this device, although one should."""
 
 
 class Undetermined(Exception):
@@ -269,7 +269,7 @@ def search(
     Args:
         forms: made one after another, each only when it is tried.
         effort: how long to look.
-        failures: what a form raises that this device should run, and does not.
+        failures: exceptions of a form that this device should run, and does not.
         clock: in seconds.
 
     Raises:
@@ -302,7 +302,7 @@ class _Rejected:
 def _screen(
     forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
 ) -> tuple[dict[Form, list[float]], list[_Rejected]]:
-    """A few samples of each form that is right, taken in turn; and why the others are not."""
+    """Take a few samples of each form with right results, in turn; return the reasons for the others."""
     times: dict[Form, list[float]] = {}
     rejected: list[_Rejected] = []
     spent_ns = 0.0

@@ -41,7 +41,7 @@ def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
     prepare_for_device_copy(address, array.nbytes, context)
     weakref.finalize(array, release_from_device_copy, address, context)
     if not level_zero_library.is_imported(level_zero_library.open_library(), address):
-        raise Unsupported("needs a driver of Level Zero that imports memory of the host: this one has not")
+        raise Unsupported("needs a Level Zero driver that imports memory of the host: this one does not")
 
 
 #: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
@@ -51,7 +51,7 @@ USM_KINDS: Final = ("device", "shared", "host")
 #: The route of a copy between two devices, or between two parts of one.
 PEER_ROUTE: Final = "device_to_peer"
 
-#: Each byte of memory that nobody has written: not a number in floating point, -1 in whole numbers.
+#: Each byte of unwritten memory: not a number in floating point, -1 in whole numbers.
 POISON: Final = 0xFF
 
 
@@ -209,7 +209,7 @@ class DeviceMemory:
 CACHES = 2
 
 LEAST_BYTES = 64 << 20
-#: The largest cache of the devices known (408 MiB, Data Center GPU Max): for one whose size nobody knows.
+#: The largest cache of the known devices (408 MiB, Data Center GPU Max), assumed for a cache of unknown size.
 LARGEST_CACHE_BYTES = 408 << 20
 #: The buffer takes at most this part of the device's memory: one in so many.
 PART_OF_MEMORY = 16
@@ -226,12 +226,12 @@ def _touch(item: Any, buffer: Any) -> None:
 
 
 class Flusher:
-    """Flushes the caches of one device, and sees how fast its memory is at that.
+    """Flushes the caches of one device, and measures the memory's bandwidth meanwhile.
 
     Args:
         queue: of the device, with profiling.
-        roof_gbps: what is known of the memory's bandwidth.
-        known_cache_bytes: the size of the last-level cache; None if nobody tells and nothing showed it.
+        roof_gbps: the memory's bandwidth, as far as it is known.
+        known_cache_bytes: the size of the last-level cache; None if it is neither reported nor measured.
 
     Attributes:
         covers: whether the buffer has twice the size of any cache that the device may have.

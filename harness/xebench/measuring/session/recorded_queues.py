@@ -1,4 +1,4 @@
-"""What the harness calls of a session: its queues, and the record of what was submitted to them."""
+"""The harness's side of a session: its queues, and the record of the commands submitted to them."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ from xebench.system.sycl_types import Device
 _out_of_order: list[dpctl.SyclQueue] = []
 
 
-#: Time that an idle queue may take to ask: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
+#: Time that the query of an idle queue may take: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
 IDLE_NS = 100_000
 
 
-#: Where Python keeps who is called at events of the interpreter, from 3.12 on.
+#: Python's registry of callbacks for events of the interpreter, from 3.12 on.
 _monitoring: Final = getattr(sys, "monitoring", None)
 _TIMERS: Final = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 def _hooks() -> tuple[object, ...]:
-    """What interrupts Python code by itself: hooks of tracing, profiling and garbage, and timers that run."""
+    """The hooks that interrupt Python code: those of tracing, profiling and garbage collection, and running timers."""
     tools = () if _monitoring is None else tuple(map(_monitoring.get_tool, range(6)))
     timers = [signal.getitimer(timer)[0] > 0 for timer in _TIMERS]
     return sys.gettrace(), sys.getprofile(), *gc.callbacks, *tools, *timers
 
 
 class RecordedQueues(direct_calls.Recording):
-    """One device, its queues, and a record of what was submitted to them.
+    """One device, its queues, and a record of the commands submitted to them.
 
     Args:
         queue: in order, with profiling: see :meth:`on`.
@@ -61,7 +61,7 @@ class RecordedQueues(direct_calls.Recording):
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
-        on_copy: is called with both sides of a copy that is submitted; None where nobody looks at copies.
+        on_copy: called with both sides of each submitted copy; None if copies are not looked at.
         has_called: whether a variant called a library by itself since :meth:`begin`.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
@@ -99,12 +99,12 @@ class RecordedQueues(direct_calls.Recording):
         self._kernels.loads = True
 
     def watching(self) -> AbstractContextManager[None]:
-        """Record what is called directly meanwhile, if this session does."""
+        """Record direct calls in this block, if this session records them."""
         return direct_calls.recorded_by(self if self.records_direct_calls else None)
 
     @contextmanager
     def transcribing(self) -> Iterator[Transcript]:
-        """Record meanwhile what is requested of the device."""
+        """Record the requests to the device in this block."""
         self._transcript = Transcript(self.queue)
         try:
             with self._transcript.watching():
@@ -145,7 +145,7 @@ class RecordedQueues(direct_calls.Recording):
             finally:
                 self._measuring = False
         if _hooks() != hooks:
-            raise XebenchError("it sets a timer or hooks of the interpreter, which may work when nobody times it")
+            raise XebenchError("it sets a timer or hooks of the interpreter, which may run outside the timed call")
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
@@ -166,7 +166,7 @@ class RecordedQueues(direct_calls.Recording):
         return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
 
     def use_ranks(self, ranks: Ranks) -> None:
-        """Have another communicator."""
+        """Use another communicator."""
         self._ranks = ranks
 
     def forget_queues(self, keep: int) -> None:
@@ -264,6 +264,6 @@ class RecordedQueues(direct_calls.Recording):
     def _number(self, queue: dpctl.SyclQueue) -> int:
         if queue not in self._queues:
             if not queue.has_enable_profiling:
-                raise XebenchError("what runs on a queue without profiling has no times: use session.new_queue()")
+                raise XebenchError("commands on a queue without profiling have no times: use session.new_queue()")
             self._queues.append(queue)
         return self._queues.index(queue)

@@ -45,7 +45,7 @@ class MeasuredSample:
 
     Attributes:
         host_ns: from the first call until everything that was recorded is over, on the host's clock.
-        late_ns: for how long the queues had work even then: the sample submitted what it did not record.
+        late_ns: time for which the queues still had work then: the sample submitted unrecorded commands.
         executions: the events of each execution.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
         begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
@@ -147,7 +147,7 @@ class Recorder:
 
     def wait(self) -> None:
         """Wait for every event."""
-        # a sample may wait thousands of times: those waited for earlier are not asked again
+        # a sample may wait thousands of times: those waited for earlier are not queried again
         begin = self._finished
         waiting = self._pending[begin:]
         for event in waiting:

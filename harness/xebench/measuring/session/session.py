@@ -226,7 +226,7 @@ class Session(RecordedQueues):
         return tuple(queues)
 
     def forget_builds(self, *, keep_binaries: bool = False) -> None:
-        """Have the driver build each kernel again when it is launched next; what Python compiled stays.
+        """Make the driver build each kernel again at its next launch; what Python compiled stays.
 
         A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
 
@@ -251,7 +251,7 @@ class Session(RecordedQueues):
         return event
 
     def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
-        """Have an OpenCL driver begin with what a queue holds (``clFlush``); it may wait else until the host does.
+        """Make an OpenCL driver begin a queue's commands (``clFlush``); it may else begin when the host waits.
 
         Raises:
             Unsupported: the queue is not on OpenCL.
@@ -272,7 +272,7 @@ class Session(RecordedQueues):
         """The form of an array in USM that functions of MPI take, so that no copy to the host is needed.
 
         Raises:
-            Unsupported: the array is in device memory, and this MPI does not know the device.
+            Unsupported: the array is in device memory, and this MPI does not support the device.
         """
         return self._ranks.buffer(array, self.device)
 
@@ -287,7 +287,7 @@ class Session(RecordedQueues):
 
     @property
     def sub_group_size(self) -> int:
-        """For a kernel that must require a size: 16, as most of the guide, where offered, else the largest offered."""
+        """The size for a kernel that must require one: 16, as mostly in the guide, if offered, else the largest."""
         return usual_sub_group_size(self.device.sub_group_sizes or ())
 
     def wait(self) -> None:
@@ -323,7 +323,7 @@ class Session(RecordedQueues):
             and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result))
         ):
             raise XebenchError(
-                f"{name} works on a queue that nobody times: pass sycl_queue=session.queue, or use session.alloc"
+                f"{name} works on a queue that is not timed: pass sycl_queue=session.queue, or use session.alloc"
             )
         return result
 
@@ -358,6 +358,6 @@ def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
         return value
     if value.sycl_queue != queue:
         if value.sycl_queue.sycl_context != queue.sycl_context:
-            raise XebenchError("the queue's context is not that of the array: session.alloc(..., queue=queue) has one")
+            raise XebenchError("the queue's context is not that of the array: use session.alloc(..., queue=queue)")
         value = value.to_device(queue)  # the same memory
     return dpnp.asarray(value)

@@ -50,7 +50,7 @@ class Waits:
 
     @staticmethod
     def _others(queue: dpctl.SyclQueue, depends: Sequence[Event]) -> bool:
-        # of an event that the session did not make nobody knows the queue
+        # the queue of an event that the session did not make is unknown
         return any(getattr(event, "queue", None) is not queue for event in depends)
 
     def _copy_a_byte(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> Any:
@@ -89,7 +89,7 @@ class SeveralDevices:
 
 
 def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDevices:
-    """So many devices.
+    """Return ``count`` devices.
 
     Args:
         device: a ``dpctl.SyclDevice``: the first of them, or what is cut into parts.
@@ -147,7 +147,7 @@ def check_copy(destination: Any, source: Any) -> None:
     Raises:
         Unsupported: it is between two devices that cannot access each other's memory. Or it is between two sub-devices
             on OpenCL, on the current stack: the events of such copies have no times there, and after a few of them
-            nobody comes back (dpctl 0.22 with Intel's OpenCL CPU driver).
+            the wait never returns (dpctl 0.22 with Intel's OpenCL CPU driver).
     """
     target, origin = (getattr(array, "sycl_device", None) for array in (destination, source))
     if target is None or origin is None or target == origin:

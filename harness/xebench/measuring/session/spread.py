@@ -1,10 +1,10 @@
-"""How far work can be spread: the work-items that fill a device, and ranks of MPI as a session has them.
+"""Spread work: the number of work-items that fill a device, and the ranks of MPI of a session.
 
 SYCL has no query for work-items that give every hardware thread of a device work, and a driver's native vector width is
-a hint to those who write vectors by hand: it says 1 for GPUs whose threads have 32 lanes. So a compute unit counts as
+a hint for vectors written by hand: it is 1 for GPUs whose threads have 32 lanes. So a compute unit counts as
 
-- its hardware threads times the largest sub-group that the device offers, on an Intel GPU. Level Zero tells the threads
-  (``sycl_ext_intel_device_info``); for OpenCL they are looked up by the GPU's name (`xebench.system.gpus`);
+- its hardware threads times the largest sub-group that the device offers, on an Intel GPU. Level Zero has their number
+  (``sycl_ext_intel_device_info``); for OpenCL it is looked up by the GPU's name (`xebench.system.gpus`);
 - `ASSUMED_ITEMS`, on any other device.
 """
 
@@ -69,9 +69,9 @@ def threads_by_name(name: str) -> int | None:
 
 
 class _Nobody:
-    """A communicator of one rank: what it sends goes nowhere, and nothing arrives.
+    """A communicator of one rank: its messages are dropped, and nothing arrives.
 
-    Variants run so where only their kernels are looked at.
+    It is used when only a variant's kernels matter.
     """
 
     rank = 0

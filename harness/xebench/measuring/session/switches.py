@@ -1,8 +1,8 @@
-"""Verify that the runtime and the driver have heeded the variables of a variant.
+"""Verify that the variables of a variant have had an effect on the runtime and the driver.
 
-A variable that nobody reads changes nothing, and two equal programs would be compared: newer drivers want other ways to
-set the engines, and the second version of the runtime's adapter for Level Zero has no regular command lists. So what
-can be looked up afterwards is, and a variant whose variable was not heeded is skipped.
+A variable without effect would make two equal programs be compared. Newer drivers set engines in another way, and
+the second version of the runtime's adapter for Level Zero has no regular command lists. So the effect is looked up
+afterwards where possible, and a variant whose variable had no effect is skipped.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _openmp_batch(_wanted: str, queue: dpctl.SyclQueue) -> Found:
 
 
 def _openmp_staging(wanted: str, queue: dpctl.SyclQueue) -> Found:
-    """Only copies from host memory that the driver does not know, no larger than the buffer, to a discrete GPU."""
+    """Staging applies to copies no larger than the buffer from pageable host memory to a discrete GPU only."""
     staged = openmp.traced_copies(queue.sycl_device.filter_string, int(wanted) or 4).staged
     return Found(f"the driver copies from {'a buffer' if staged else 'the array itself'}", staged == (wanted != "0"))
 
@@ -127,11 +127,11 @@ def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterato
     """Look up these variables while a variant is called for the first time.
 
     Args:
-        environment: variables of this process that the variant asks for.
+        environment: the variant's variables, as this process has them.
         queue: made since they were set.
 
     Raises:
-        Unsupported: one was not heeded.
+        Unsupported: one had no effect.
     """
     words: dict[str, str] = {}
     device = queue.sycl_device
@@ -150,5 +150,5 @@ def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterato
 
 def _heeded(name: str, wanted: str, found: Found) -> str:
     if not found.heeded:
-        raise Unsupported(f"{name}={wanted} was not heeded: {found.words}")
+        raise Unsupported(f"{name}={wanted} had no effect: {found.words}")
     return found.words

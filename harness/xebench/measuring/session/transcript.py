@@ -1,12 +1,12 @@
-"""What a variant asked of its device in one call, and when each call of the host began and ended.
+"""The requests of a variant to its device in one call, and the begin and end of each call of the host.
 
-Kernels stand for themselves by the order of their first launches; whether their code is the same is asked apart, since
-a driver may make one machine code of two kernels (`xebench.dpex.device_kernel`).
+A transcript identifies kernels by the order of their first launches. Their code is compared separately, since a driver
+may make one machine code of two kernels (`xebench.dpex.device_kernel`).
 
 Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
 stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples
-run is the same code as ever. Between these calls the interpreter tells of each line of the variant's own files, which
-is where MPI and numpy are called; within them it does not, as that would make a launch take half as long again.
+run is the same code as ever. Between these calls the interpreter reports each line of the variant's own files, where
+MPI and numpy are called. It does not do so within them, since a launch would take half as long again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Transcript:
 
     Attributes:
         kernels: in the order of their first launches.
-        lost: why it does not hold everything, in a few words; "" where it does. Memory that the host can write,
+        lost: why it is incomplete, in a few words; "" if it is complete. Memory that the host can write,
             calls of libraries and other devices cannot be traced.
     """
 
@@ -64,7 +64,7 @@ class Transcript:
         return self._steps.hexdigest()
 
     def lose(self, why: str) -> None:
-        """Something is done that is not noted; the first reason counts."""
+        """Note that something is missing here; the first reason counts."""
         self.lost = self.lost or why
 
     def allocated(self, array: UsmArray, words: str) -> None:
@@ -145,7 +145,7 @@ class Transcript:
 
 #: Lines that take less show nothing, and their own reading is a good part of it.
 SHORTEST_LINE_NS: Final = 1000
-#: Lines of an execution that are kept; a loop of a million steps has more than anybody looks at.
+#: Most lines that are kept of an execution; no one looks at all lines of a loop of a million steps.
 MOST_LINES: Final = 10_000
 
 #: Files that are no variant's own, whatever calls them, but for the benchmarks of an installed xebench.
@@ -223,7 +223,7 @@ class _Recorder(Recorder):
         return self._names.get(id(event), "a command")
 
     def is_over(self, event: TimedEvent) -> None:
-        """The host has just waited for it."""
+        """Record that the host has just waited for a command."""
         if id(event) in self._calls:
             self._over.setdefault(id(event), self._trace.clock())
 
@@ -281,7 +281,7 @@ class HostTrace:
 
     @contextmanager
     def installed(self, session: type) -> Iterator[None]:
-        """Have stand-ins meanwhile in place of what the host calls; ``session``: the class that variants use."""
+        """Put stand-ins in place of the host's calls during a block; ``session``: the class that variants use."""
         queue = direct_calls.RecordedQueue
         replaced = [
             *((session, name, SUBMISSION) for name in ("launch", "copy", "fill", "barrier", "call", "call_directly")),
@@ -357,7 +357,7 @@ class HostTrace:
             self._lines.append((began_ns, ended_ns, file, number, self.thread()))
 
     def calls(self, begin_ns: int, host_ns: int) -> list[HostCall]:
-        """All that was noted of an execution, in the order of its begin: what encloses others comes first."""
+        """All recorded calls of an execution, ordered by their begin: a call precedes those within it."""
         lines = [
             HostCall(
                 began, ended, "line", f"{Path(file).name}:{number} {linecache.getline(file, number).strip()}", thread

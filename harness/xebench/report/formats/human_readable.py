@@ -38,7 +38,7 @@ MOST: Final = 100
 #: Columns at least for the words beside a bar: "guide 2.9x on Max 1550".
 WORDS: Final = 22
 
-# apart for those who do not tell red from green; the signs carry the meaning
+# distinct for readers who cannot distinguish red and green; the signs carry the meaning
 COLOURS: Final[dict[str, str]] = {
     Answer.HOLDS: "cyan",
     Answer.INVERTS: "bold yellow",

@@ -1,8 +1,8 @@
 """A run for other programs: its tables as CSV and JSON, and files of pytest-benchmark, asv and github-action-benchmark.
 
 pytest-benchmark: ``pytest-benchmark compare`` and others read its JSON. They match benchmarks by group, name or full
-name, and know of no device. So class and name of the device are part of all three: two runs of different devices have
-nothing in common that could be compared.
+name, and have no field for a device. So class and name of the device are part of all three: two runs of different
+devices have no benchmark in common.
 
 asv: the file is one of results, version 2, which ``asv compare``, ``asv show`` and ``asv publish`` read. asv keeps one
 such file a commit, machine and environment, in ``results/MACHINE/COMMIT-ENVIRONMENT.json``, and finds steps in the
@@ -285,7 +285,7 @@ def _timestamp(text: str | None) -> int | None:
 
 
 def render_github_action_benchmark(run: Run) -> str:
-    """For ``tool: customSmallerIsBetter``: the median time of each case and state with half the width of its interval.
+    """Results for ``tool: customSmallerIsBetter``: the median of each case and state with half its interval's width.
 
     Those without a time are left out.
     """
@@ -300,7 +300,7 @@ def render_github_action_benchmark(run: Run) -> str:
 
 
 def render_github_action_speedups(run: Run) -> str:
-    """For ``tool: customBiggerIsBetter``: each pair's speed-up with half the width of its interval, and its answer.
+    """Results for ``tool: customBiggerIsBetter``: each pair's speed-up with half its interval's width, and its answer.
 
     What slows a whole machine is not in them: both sides of a pair were sampled side by side. A variant is there once
     a baseline.

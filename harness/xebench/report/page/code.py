@@ -39,7 +39,7 @@ class SideBySide:
         lines: what only one of them uses.
         shared: what both use, as text.
         obstacle: why there is none.
-        is_first: whether it is the one to be looked at first: the first optimized one.
+        is_first: True for the pair that is shown first: that of the first optimized variant.
     """
 
     before: str

@@ -1,4 +1,4 @@
-"""What the page reads of a run: families in the order of reports, their samples, and whether their program is ours."""
+"""A run's data for the page: families in the order of reports, their samples, and whether their program is ours."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SourcePrograms:
         return info if info and known and info.source_sha256 == known else None
 
     def obstacle(self, case: Mapping[str, Any]) -> str:
-        """Why there is no code to show of a row of `cases`; "" where there is."""
+        """Return why the code of a row of `cases` cannot be shown; "" if it can."""
         if self.measured(case):
             return ""
         if not self.today(case):
@@ -141,7 +141,7 @@ class Pair:
 
     @property
     def estimate(self) -> Estimate | None:
-        """For a chart; None where there is no speed-up."""
+        """The estimate for a chart; None if there is no speed-up."""
         speedup, low, high = self.line.ends
         if speedup is None or speedup <= 0:
             return None
@@ -159,7 +159,7 @@ class Pair:
 
     @property
     def token(self) -> str:
-        """For the page's filter: the answer, ``!`` where it is sure, ``@`` where it is claimed of other devices."""
+        """The word for the page's filter: the answer, ``!`` if it is sure, ``@`` if the claim is for other devices."""
         key = self.line.answer.replace(" ", "-")
         return f"{key}{'!' if self.is_sure else ''}{'@' if is_foreign(self.row) else ''}"
 
@@ -173,7 +173,7 @@ class ReportFamily:
         pairs: in the order of reports.
         summaries: rows of the table `summaries` in the family's state, the baseline's first.
         state: hot or cold; "" where nothing was sampled.
-        point: the parameters that tell it from the pattern's others.
+        point: the parameters in which it differs from the pattern's others.
     """
 
     head: ResultRow

@@ -216,7 +216,7 @@ def _ends(low: float | None, high: float | None) -> str:
 
 
 def _claims(cases: Sequence[Row]) -> list[tuple[str, str]]:
-    """Each claim once: the variant with what is said of it, and who says it."""
+    """Each claim once: the variant, the claim's words, and its source."""
     found = (
         (f"{case['variant']} is {describe_claim(claim)}", claim_source(claim))
         for case in cases

@@ -29,7 +29,7 @@ FOREST_WIDTH: Final = 232
 
 _HEIGHT, _LANE, _TALLEST = 18.0, 6.0, 64.0
 
-#: Shapes of the answers, for those who do not see their colours; every other answer has a hollow point.
+#: Shapes of the answers, for readers who cannot see their colours; every other answer has a hollow point.
 _SHAPES: Final = {
     "holds": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",
     "inverts": "M-4.5 -3L-3 -4.5L0 -1.5L3 -4.5L4.5 -3L1.5 0L4.5 3L3 4.5L0 1.5L-3 4.5L-4.5 3L-1.5 0Z",

@@ -33,7 +33,7 @@ def chart(label: str, height: float, parts: Iterable[str], *, left: float = 0, w
     """A whole chart, which is as wide as its place in the page.
 
     Args:
-        label: what it shows, in a sentence, for those who do not see it.
+        label: a sentence that describes the chart, for readers who cannot see it.
         height: in its own units.
         parts: its elements.
         left: where its units begin.
@@ -126,7 +126,7 @@ class Scale:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value lies; at the nearer end where it is beyond the axis."""
+        """The position of a value on the axis; the nearer end for a value beyond it."""
         inside = min(max(value, self.low), self.high)
         low, high, own = (self._measure(each) for each in (self.low, self.high, inside))
         return self.begin + (self.end - self.begin) * (own - low) / (high - low)

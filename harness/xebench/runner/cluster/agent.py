@@ -65,7 +65,7 @@ def alone_on(
     Args:
         device: its row.
         poll: called while it waits; what it raises ends that.
-        unseen: told why others are not seen, where the runtime folder cannot be written.
+        unseen: called with the reason why others are not seen, if the runtime folder cannot be written.
         folder: where runs show themselves.
     """
     place = (folder or locks_folder()) / device_key(device)
@@ -96,12 +96,12 @@ def _taken(lock: int) -> bool:
 #: say that it is over.
 IDLE_S: Final = 120.0
 
-#: Tells the command what is being done: a word of `xebench.runner.cluster.news`, and what it is about.
+#: Reports progress to the command: the kind of news (see `Scheduler.news`), and what it is about.
 Tell = Callable[[str, str], None]
 
 
 class RunIsOver(Exception):
-    """Nobody waits for the family any more."""
+    """The command does not wait for the family any more."""
 
 
 def announce(order: Order) -> Announcement:
@@ -136,7 +136,7 @@ class Agent:
     Attributes:
         order: of the run.
         announced: what the worker has said of itself.
-        tell: tells the command.
+        tell: reports to the command.
     """
 
     order: Order
@@ -189,7 +189,7 @@ class Agent:
         """Measure a family, with all visits that the run makes to one.
 
         Raises:
-            RunIsOver: nobody waits for it any more.
+            RunIsOver: the command does not wait for it any more.
             XebenchError: the device cannot be used.
         """
         with self._busy:
@@ -303,7 +303,7 @@ class _Answers:
     answers: Sequence[tuple[str, str, str]] = ()
 
     def say(self, text: str) -> None:
-        """Nothing is said here."""
+        """Ignore the text: nothing is printed here."""
 
     def stage(self, text: str) -> None:
         """There is no stage."""

@@ -1,4 +1,4 @@
-"""What a run asks of every worker, and what a worker says of itself, its software included: plain data.
+"""A run's order to every worker, and a worker's announcement of its device and software: plain data.
 
 Files of the user (``--path``, and what they import) must lie at the same place everywhere: nothing is sent.
 """
@@ -103,7 +103,7 @@ class Order:
     Attributes:
         name: of the run, unique.
         software: that must be the same everywhere.
-        recipe: what was asked for.
+        recipe: the run's settings.
         run: its folder, for other runs on the device.
         timeout_s: silence after which a worker process counts as hung; None: by preset.
         memory_limit: what a worker process may occupy, as the user wrote it: a part is one of the worker's host.
@@ -131,11 +131,11 @@ class Announcement:
 
     Attributes:
         host: its name.
-        machine: what tells its machine from others of the same name.
+        machine: identifies its machine among others of the same name.
         device: the one that it measures on; None without one.
         lanes: work-items that fill the device.
         unfit: why it can measure nothing; empty when it can.
-        different: what it must change to have the software of the run; empty when nothing.
+        different: what it must change to have the software of the run; empty if nothing.
         facts: of the host, for the manifest.
     """
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class NoScheduler(NoDevice):
-    """Nothing that measures answers at the address."""
+    """No scheduler whose workers can measure answers at the address."""
 
 
 class SchedulerLost(XebenchError):
@@ -37,7 +37,7 @@ class Scheduler:
         address: as the scheduler prints it, or ``host:port``.
 
     Attributes:
-        news: what workers and tasks tell, in the order in which it came.
+        news: messages of workers and tasks, in the order in which they came.
 
     Raises:
         BrokenEnvironment: the extra is not installed.
@@ -81,7 +81,7 @@ class Scheduler:
         """Within this block the workers, also those that come later, take families of a run.
 
         Raises:
-            XebenchError: a worker cannot be asked.
+            XebenchError: a worker cannot take the run.
         """
         if not self.workers():
             raise NoScheduler(
@@ -120,7 +120,7 @@ class Scheduler:
         return set(self._sure(lambda: self._client.scheduler_info()["workers"]))
 
     def submit(self, order: Order, asked: FamilyOrder, device_class: str) -> Any:
-        """Have a family measured on a device of a class; the future is in `news` when it is over, as ``done``."""
+        """Submit a family for a device of a class; when it is over its future is in `news`, as ``done``."""
         from xebench.runner.cluster.dask_worker import measure_family
 
         future = self._sure(

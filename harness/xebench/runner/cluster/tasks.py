@@ -29,7 +29,7 @@ from xebench.tables.analysis.points import DeviceKey, device_key, measured_at, p
 from xebench.tables.analysis.summaries import superseding
 from xebench.vocabulary import DeviceClass, Status
 
-#: Seconds between two looks at who is there.
+#: Seconds between two checks which workers are present.
 LOOK_AGAIN_S: Final = 1.0
 
 #: Seconds for which a run waits for a worker when the last one is gone: a nanny takes some to start another.
@@ -42,7 +42,7 @@ class Workers:
     Args:
         scheduler: whose.
         order: of the run.
-        progress: is told of workers that come and go.
+        progress: called when workers come and go.
         clock: seconds, for tests.
 
     Attributes:
@@ -50,7 +50,7 @@ class Workers:
 
     Raises:
         XebenchError: one has other software, or two machines have one name.
-        NoDevice: none has a device that was asked for.
+        NoDevice: none has a requested device.
     """
 
     def __init__(self, scheduler: Scheduler, order: Order, progress: Progress, clock: Clock = time.monotonic) -> None:
@@ -171,7 +171,7 @@ class Folder:
         writer: of the folder.
         device_class: of the run's devices.
         seed, precision: of the run, for its cases.
-        earlier: what the folder has of an earlier session.
+        earlier: the folder's rows of an earlier session.
     """
 
     def __init__(
@@ -267,7 +267,7 @@ class Tasks:
         order: of the run.
         workers: measure them.
         folder: takes their rows.
-        progress: is told.
+        progress: receives the progress.
         signals: wait while rows are written.
         budget: of the run.
 
@@ -300,7 +300,7 @@ class Tasks:
         self.lacking = self.wide = 0
 
     def run(self) -> None:
-        """Have all families measured, or those that the budget allows.
+        """Measure all families on the workers, or those that the budget allows.
 
         Raises:
             XebenchError: the scheduler is lost, no worker is left, or one cannot use its device.

@@ -1,4 +1,4 @@
-"""Start a program that ends with us and with what it started, say how it ended, and ask a process one thing."""
+"""Start a program that ends with this process and ends its own children; describe its end; request one answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
     """All that a module which is started by its name does as a program.
 
     When the parent is killed so is this process, and what a pattern forks within it. It leaves without exit handlers:
-    drivers have crashed in theirs after right results, and those are not what is asked.
+    drivers have crashed in their exit handlers after right results.
 
     Args:
         main: takes the arguments of the command line, gives the exit status.
@@ -58,7 +58,7 @@ def _flush() -> None:
 
 
 def die_with_parent() -> None:
-    """Have the system kill this process when its parent ends."""
+    """Make the system kill this process when its parent ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -70,12 +70,12 @@ class _Forks:
 
     def die_with_parent(self) -> None:
         die_with_parent()
-        if os.getppid() != self._parent:  # it was killed before that was asked for
+        if os.getppid() != self._parent:  # it was killed before that was requested
             os._exit(1)
 
 
 def be_the_first_to_go() -> None:
-    """When the system runs out of memory it should end this process, not the parent, which keeps the results."""
+    """Make the system end this process first when memory runs out, not the parent, which keeps the results."""
     with suppress(OSError):
         score = Path("/proc/self/oom_score_adj")
         score.write_text(str(min(1000, int(score.read_text()) + 500)))
@@ -216,7 +216,7 @@ def in_threads(function: Callable[[T], R], items: Iterable[T], threads: int) -> 
 
 _LONGEST: Final = 160
 
-#: What LLVM inside a driver prints at any crash; it says nothing about this one.
+#: LLVM's message inside a driver at any crash; it does not describe the present one.
 _BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
 
 #: Files that are not a pattern's: installed packages and this one.
@@ -228,7 +228,7 @@ _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
 def how_it_ended(code: int, printed: str = "") -> str:
     """One line for an exit status as :mod:`subprocess` gives it (negative: a signal) and the output before it."""
     if code == -signal.SIGKILL:
-        # a process cannot crash with this one: somebody else sent it
+        # a process cannot crash with this signal: another process sent it
         return "killed from outside (signal SIGKILL)"
     end = f"ended with status {code}" if code >= 0 else f"ended by {_signal_name(-code)}"
     where, words = _python_frame(printed), last_line(printed)[:_LONGEST]

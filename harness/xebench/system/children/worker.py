@@ -58,7 +58,7 @@ class ActivityPage:
         Bytes that another program wrote there are read as no item in an unknown stage.
 
         Args:
-            names: of the things that were asked for.
+            names: of the requested things.
         """
         number, letters = _LAYOUT.unpack_from(self._memory)
         stage = letters.rstrip(b"\0").decode("ascii", errors="replace")
@@ -94,7 +94,7 @@ class Sender:
         self._lock = threading.Lock()
 
     def end_if_closed(self) -> None:
-        """End the process if the descriptor is not the same any more: what was at work last has closed it."""
+        """End the process if the descriptor has changed: the code that ran last has closed it."""
         with contextlib.suppress(OSError):
             if os.path.samestat(self._file, os.fstat(self._descriptor)):
                 return
@@ -104,7 +104,7 @@ class Sender:
         """Write one message.
 
         Raises:
-            BrokenPipeError: nobody reads any more.
+            BrokenPipeError: the reader is gone.
         """
         end_a_fork(self._pid)
         data = memoryview(self._encoder.encode(message) + b"\n")  # what is left of it is not copied
@@ -182,7 +182,7 @@ class Parent:
         arguments: the command line's; what is not for this class stays in ``arguments``.
 
     Attributes:
-        answers: takes what the parent is told.
+        answers: sends messages to the parent.
         activity: where it looks when there is no answer.
         memory_limit_bytes: resident memory at which it ends the worker; infinite without a limit.
     """
@@ -222,7 +222,7 @@ class WorkerDied(WorkerEnded):
 
 
 class WorkerKilled(WorkerEnded):
-    """Somebody else killed the worker, or the system did, which was out of memory."""
+    """Another process killed the worker, or the system did when memory ran out."""
 
 
 class WorkerHung(WorkerEnded):
@@ -300,7 +300,7 @@ class WorkerProcess(Generic[T]):
 
         Raises:
             WorkerHung: nothing came within ``timeout_s``.
-            WorkerKilled: the process was killed by somebody else; everything that it sent was heard before.
+            WorkerKilled: another process has killed it; everything that it had sent was received before.
             WorkerDied: the process ended otherwise, or what it sends is no message.
         """
         deadline = time.monotonic() + timeout_s
@@ -364,7 +364,7 @@ class WorkerProcess(Generic[T]):
         process.kill(self.pid)
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process at once."""
         process.end(self._process, _PATIENCE_S)
         for descriptor in self._descriptors:
             os.close(descriptor)

@@ -44,14 +44,14 @@ EXTENSIONS: Final[Mapping[str, tuple[str, str]]] = {
     "float_atomics": ("cl_ext_float_atomics", "floating-point atomics of OpenCL C"),
 }
 
-#: What every GPU's compiler of Intel takes, where no OpenCL driver tells: Level Zero does not know the names.
+#: Extensions of Intel's compiler for every GPU, used without an OpenCL driver: Level Zero has no such names.
 ON_LEVEL_ZERO: Final = frozenset(
     ("intel_subgroups", "intel_subgroups_short", "intel_required_subgroup_size", "khr_subgroups")
 )
 
 
 def extensions_of(device: Device) -> tuple[str, ...]:
-    """Those of `EXTENSIONS` that a ``dpctl.SyclDevice`` has, by OpenCL's names.
+    """The `EXTENSIONS` that a ``dpctl.SyclDevice`` has, by OpenCL's names.
 
     A device of Level Zero is looked up by its name: Intel's OpenCL driver offers it, too, where that is installed.
     """
@@ -136,7 +136,7 @@ class DeviceInfo:
         max_clock_mhz: None if the driver does not say.
         aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
             pattern may require (`xebench.system.runtime.devices`).
-        hardware_id: PCI address or UUID, which tell equal devices apart; None if the driver gives neither.
+        hardware_id: PCI address or UUID, which distinguish equal devices; None if the driver gives neither.
     """
 
     device: str
@@ -325,7 +325,7 @@ _ASPECTS = {
 
 
 def missing(device: DeviceInfo, names: Sequence[str] = (), **numbers: int) -> str | None:
-    """Why ``device`` cannot run something that needs all of these, or None if it can.
+    """Return why ``device`` cannot run something that needs all of these, or None if it can.
 
     Args:
         device: the device.

@@ -132,7 +132,7 @@ def _dl_functions() -> tuple[Callable[[bytes, int], int | None], Callable[[], by
 
 @functools.cache
 def _recorded_folders() -> tuple[Path, ...]:
-    """For environments whose packages are in other folders, such as a venv that sees its base's packages."""
+    """Folders of libraries by the packages' records, for environments such as a venv that sees its base's packages."""
     folders: dict[Path, None] = {}
     for package in dict.fromkeys(package for _, package in LIBRARIES):
         try:

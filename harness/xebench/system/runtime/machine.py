@@ -1,4 +1,4 @@
-"""What the machine is: facts of the host that belong to a measurement's record. Touches no device."""
+"""Facts of the host that belong to a measurement's record. Touches no device."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which stack of packages this environment has, and whether they fit together: from metadata, without importing any.
+"""Find this environment's stack of packages, and check that they fit together: by metadata, without imports.
 
 *Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
-has dpctl and dpnp of today on any Python, and no numba-dpex, which nobody releases for them: kernels are shipped, or
+has dpctl and dpnp of today on any Python, and no numba-dpex, which has no release for them: kernels are shipped, or
 compiled by our own target of numba (:mod:`xebench.dpex.code_generation`).
 """
 
@@ -31,9 +31,9 @@ class Finding:
     Attributes:
         topic: ``python``, ``packages``, ``runtime``, ``opencl``, ``level zero`` or ``devices``.
         status: ``ok``, ``warning`` (usable all the same) or ``error``.
-        title: what was looked at, in a few words.
-        detail: what was found, one line.
-        next_step: what mends it, one line; empty if there is nothing to do.
+        title: what was examined, in a few words.
+        detail: the result, one line.
+        next_step: how to correct it, one line; empty if there is nothing to do.
     """
 
     topic: str
@@ -117,7 +117,7 @@ def installed_version(package: str) -> str | None:
 def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
     """The command that installs ``packages`` in the versions that this project needs.
 
-    ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime asks for.
+    ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime allows.
     """
     if is_current():
         installer = "conda install" if in_conda() else f"{shlex.quote(sys.executable)} -m pip install --upgrade"
@@ -160,7 +160,7 @@ def _requirements() -> list[str]:
     try:
         return list(importlib.metadata.requires(DISTRIBUTION) or ())
     except importlib.metadata.PackageNotFoundError:
-        import tomllib  # not at the top: a Python that is too old must get as far as being told so
+        import tomllib  # not at the top: a Python that is too old must get as far as the error about it
 
         project = tomllib.loads(_project_text()).get("project", {})
         return [*project.get("dependencies", ()), *project.get("optional-dependencies", {}).get("kernels", ())]
@@ -236,7 +236,7 @@ def package_findings(
     Args:
         pinned: package to expected version; the distribution's own pins by default.
         version_of: the installed version of a package, or None.
-        importable: whether a module can be found; asked when a package has no metadata.
+        importable: True if a module can be found; called when a package has no metadata.
     """
     if pinned is None and is_current():
         return current_findings(version_of)

@@ -44,7 +44,7 @@ def without_spaces(driver: Path) -> Path:
 
 
 def places(driver: Path) -> list[Path]:
-    """Where the driver may be loaded from: itself, or else files in the user's cache and in the temporary folder."""
+    """Paths from which the driver may be loaded: its own, else files in the user's cache and the temporary folder."""
     if not _has_space(driver):
         return [driver]
     state = driver.stat()
@@ -59,7 +59,7 @@ def _has_space(path: Path) -> bool:
 
 
 def _make(place: Path, driver: Path) -> None:
-    """The folder of a place, unless it is there: it appears whole, within a folder of nobody else.
+    """The folder of a place, unless it is there: it appears whole, within a folder of this user.
 
     Raises:
         OSError: it cannot be made.

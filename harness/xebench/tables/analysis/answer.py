@@ -1,4 +1,4 @@
-"""From an interval to an outcome, and from an outcome and a claim to an answer. Every answer has a reason.
+"""Derive an outcome from an interval, and an answer from an outcome and a claim. Every answer has a reason.
 
 Each launch costs the device a time that no amount of work explains, about that of an empty kernel or twice as much. It
 is in both sides of a speed-up and draws it towards 1: kernels of 10 us of which one does twice the work of the other
@@ -93,7 +93,7 @@ class Side:
     recorded_ns: float
 
     def contradiction(self) -> tuple[Reason, str] | None:
-        """Why nothing that its commands say can be believed: a code and a sentence; None if there is no reason."""
+        """The reason to distrust all times of its commands: a code and a sentence; None if there is none."""
         most_ns = self.recorded_ns + self.allowed_ns
         if not self.beside.estimate > most_ns:
             return None
@@ -129,10 +129,10 @@ class HostTimes:
     more: Interval
 
     def contradiction(self, outcome: Outcome) -> tuple[Reason, str] | None:
-        """Why an outcome of the recorded times must not be believed: a code and a sentence; None for no reason.
+        """The reason to distrust an outcome of the recorded times: a code and a sentence; None if there is none.
 
         One that is inconclusive is judged as one of no difference: a claim of its own width may hold of it. A side that
-        is certainly contradicted is named before one whose times are too noisy to tell.
+        is certainly contradicted is named before one whose times are too noisy to decide.
         """
         of_sides = filter(None, (self.variant.contradiction(), self.baseline.contradiction()))
         return min(of_sides, key=lambda found: found[0] == Reason.NOISE, default=None) or self._difference(outcome)
@@ -158,7 +158,7 @@ class HostTimes:
 def doubt(
     name: str, time_ns: Floats, host_ns: Floats, *, device_class: str, empty_kernel_ns: float | None, commands: float
 ) -> str | None:
-    """Why the time of something that is compared with nothing must not be believed, in a line; None for no reason.
+    """The reason to distrust a time that is compared with no other, in a line; None if there is none.
 
     Args:
         name: of it.
@@ -193,7 +193,7 @@ class Circumstances:
         throttled: Part of the blocks in which the machine was in another state.
         quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
             (`intervals.blurred`).
-        host: What the host's clock says of the pair, where the metric is the device's.
+        host: The pair by the host's clock, if the metric is the device's.
         disturbance: The flag of most of the blocks in which the machine was in another state.
         start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
             if that came to an end.
@@ -311,7 +311,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     measured = describe(interval, "blocks")
     contradiction = circumstances.host and circumstances.host.contradiction(outcome)
     if outcome == Outcome.INCONCLUSIVE:
-        # an interval that decides nothing accuses nobody: host times are as noisy as what made it so wide
+        # an interval that decides nothing refutes nothing: host times are as noisy as the cause of its width
         code, why = _obstacle(interval, circumstances)
         return not contradiction, outcome, code, f"{code}: {why} ({measured})"
     if contradiction:
@@ -346,7 +346,7 @@ def describe(interval: Interval, unit: str) -> str:
 
 
 def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
-    """Why the interval does not decide, the most telling cause first: a code, and a sentence with what to do."""
+    """The reason why the interval does not decide, the likeliest cause first: a code, and a sentence with advice."""
     if _mostly_quantum(interval, circumstances.quantum):
         return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; {LARGER_PRESET}"
     if circumstances.throttled >= THROTTLED_SHARE:

@@ -1,4 +1,4 @@
-"""Claim: what is said of a variant before it is measured. Judgement: what is found of it.
+"""Claim: a statement about a variant before it is measured. Judgement: the answer to it.
 
 Imports nothing that is slow to load.
 """
@@ -67,11 +67,11 @@ class Claim(msgspec.Struct, frozen=True):
         against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
         at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
         within: relative difference up to which two times are ``same``; 0: the run's own band.
-        where: values of axes and sizes at which it is said, one or a list each; everywhere when empty.
-        on: device classes that it is said of; all when empty.
+        where: values of axes and sizes at which it holds, one or a list each; everywhere if empty.
+        on: device classes that it is about; all if empty.
         requires: facts of a device without which it is not said of it (`xebench.patterns.conditions`); none when empty.
         kind: of an ``error``: words that its message must have.
-        figure: what the guide measured.
+        figure: the guide's measured ratio.
         strength: ``figure``, ``stated``, ``implied`` or ``ours``. By default that of what is given: a figure, a
             source, or neither, which is ours.
         source: lines of the guide that say it: "G 4520 to 4533".
@@ -172,7 +172,7 @@ def claims_of(written: Claims) -> tuple[Claim, ...]:
 def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, Any]) -> list[Claim]:
     """The claims that are tested on a device at one point, whatever the device's class.
 
-    What is said of GPUs is asked of a CPU device too, unless something else is said of CPU devices.
+    A claim about GPUs is also tested on a CPU device, unless there is another claim about CPU devices.
 
     Args:
         claims: of one variant.
@@ -253,7 +253,7 @@ class Judgement:
 
 
 def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline: str) -> str:
-    """Why there is no answer, or no speed-up; "" where there is one. A skipped variant's is the whole reason.
+    """The reason why there is no answer, or no speed-up; "" if there is one. A skipped variant's is its whole reason.
 
     Args:
         answer, code, reason: of a `Judgement`, or of a row of the table ``pairs``.

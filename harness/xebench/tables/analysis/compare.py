@@ -45,7 +45,7 @@ def compilers(kernels: pd.Series[str]) -> dict[str, int]:
     return dict(Counter(compiler for _, compiler in sorted(found)).most_common())
 
 
-#: Relative change up to which two runs are the same, unless told otherwise.
+#: Default relative change up to which two runs are the same.
 THRESHOLD: Final = 0.05
 
 #: What two cases of two runs must share, with the values of their axes, to be one problem, perhaps at two sizes. The
@@ -289,13 +289,13 @@ def _absence(match: Match, sides: tuple[_RunSide, _RunSide]) -> str:
 
 
 def _all_reservations(cases: tuple[Row, Row], sides: tuple[_RunSide, _RunSide]) -> str:
-    """Why two cases that are compared may be of two different things: empty, or ending in a colon."""
+    """The reason why two compared cases may be two different programs: empty, or ending in a colon."""
     devices = sides[0].device(cases[0]), sides[1].device(cases[1])
     return _reservations(devices) + _other_source(*cases) + _other_compiler(*cases)
 
 
 def _reservations(devices: tuple[_Device, _Device]) -> str:
-    """Why a comparison that is made may be one of two different things: empty, or ending in a colon."""
+    """The reason why a comparison may be one of two different programs: empty, or ending in a colon."""
     if not devices[0].differs(devices[1]):
         return ""
     before, after = (str(device) or None for device in devices)
@@ -322,7 +322,7 @@ def _size_words(case: Row) -> str:
 
 
 def obstacle_between(before: Row, after: Row) -> str | None:
-    """Why a case that both runs have cannot be compared, or None."""
+    """The reason why a case of both runs cannot be compared, or None."""
     for when, case in (("before", before), ("after", after)):
         if case["status"] != Status.OK:
             why = f": {case['reason']}" if case["reason"] else ""

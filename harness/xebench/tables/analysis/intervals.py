@@ -281,7 +281,7 @@ def drift(values: ArrayLike, instances: ArrayLike | None = None) -> Interval:
     more than noise. The middle sample of an odd number belongs to the second half.
 
     Of several it is the later half of the instances against the earlier one: what differs between any two instances
-    is no drift. With fewer than four the two cannot be told apart, and the drift is unknown.
+    is no drift. With fewer than four the two cannot be distinguished, and the drift is unknown.
 
     Args:
         values: Times or ratios > 0 in the order of measurement.

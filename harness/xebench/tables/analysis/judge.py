@@ -1,4 +1,4 @@
-"""The judge of pairs: what the cases of two variants, and what was sampled of them so far, say of a claim.
+"""The judge of pairs: answer a claim by the cases of two variants and their samples so far.
 
 The table `pairs` and the progress of a run both use it; the table has more of the circumstances.
 """
@@ -96,7 +96,7 @@ class Comparison:
 
     def _ended(self, blocks: int | None, spoilt: str | None) -> Judgement | None:
         own, other, claim = self.case, self.baseline, self.claim
-        # where both were skipped nothing was asked
+        # if both were skipped nothing was tested
         if claim is not None and claim.of_end and other["status"] not in NEVER_RUN:
             return judge_end(own["status"], own["reason"], claim)
         if claim is not None and claim.of_accuracy and not {own["status"], other["status"]} & NEVER_RUN:
@@ -117,7 +117,7 @@ class Comparison:
         Args:
             speedup: with its interval.
             device: its row of the table `devices`.
-            circumstances: what else is known of the samples.
+            circumstances: further facts about the samples.
         """
         judged = answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
         own, other = (lanes(side) for side in (self.case, self.baseline))
@@ -149,7 +149,7 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
         error_ulp: the variant's, in units in the last place; None where it is not known.
         other_ulp: that of the variant that it is compared with.
         against: the name of that one.
-        claim: what is claimed.
+        claim: the claim to answer.
     """
     if error_ulp is None or other_ulp is None:
         why = f"{Reason.NO_ERRORS}: results that are finite, and a reference in higher precision, tell them"
@@ -192,7 +192,7 @@ def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | 
 
 
 def _end(status: str, why: str | None) -> str:
-    """How a side ended; for a skipped one only the reason, as the answer has the rest."""
+    """The status and reason of a side; for a skipped one only the reason, as the answer has the rest."""
     word = Reason.NO_SAMPLE if status == Status.OK else STATUS_WORDS.get(status, status)
     return str(word) if not why else why if status == Status.SKIPPED else f"{word}: {why}"
 

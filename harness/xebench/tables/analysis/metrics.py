@@ -97,7 +97,7 @@ class EventTimes(NamedTuple):
 
     @property
     def submitted_ns(self) -> int:
-        """When it was submitted; a missing submission counts as the start."""
+        """The time of submission; a missing one counts as the start."""
         return self.start_ns if self.submit_ns is None else self.submit_ns
 
 
@@ -144,7 +144,7 @@ def queue_ns(events: Sequence[EventTimes]) -> int:
     return min(event.start_ns for event in events) - min(event.submitted_ns for event in events)
 
 
-#: What each metric reads from the events of one execution, but for those that the host's clock tells.
+#: The part of each metric from the events of one execution, but for metrics of the host's clock.
 OF_EVENTS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
     Metric.DEVICE: union_ns,
     Metric.SPAN: span_ns,
@@ -170,7 +170,7 @@ def sample_times(
 #: Commands that only wait for others; their interval is no work.
 _WAITING: Final = "barrier"
 
-#: Why nothing is said of a sample whose commands are of several clocks.
+#: The reason why a sample whose commands are of several clocks has no value.
 SEVERAL_CLOCKS: Final = "unknown: its devices' clocks are not one clock"
 
 
@@ -178,7 +178,7 @@ def concurrency_of_samples(events: pd.DataFrame) -> pd.DataFrame:
     """The overlap of each sample's commands, by sample number; a sample in which nothing ran has no row.
 
     Barriers do not count, nor do commands whose end is not after their start. A sample whose commands are of several
-    clocks has no row, since nobody can tell what ran at the same time.
+    clocks has no row, since it is unknown which ran at the same time.
 
     Args:
         events: rows of the table `events`, in any order.
@@ -238,7 +238,7 @@ def _of_several_clocks(ran: pd.DataFrame) -> list[int]:
     return list(clocks.index[clocks > 1])
 
 
-#: Drivers time a copy of pageable memory from anywhere between its first and its last piece: events do not tell.
+#: Drivers time a copy of pageable memory from anywhere between its first and its last piece: events do not show it.
 _UNTIMED: Final = "pageable"
 
 
@@ -252,7 +252,7 @@ def link_roofs(text: Any) -> Mapping[str, float]:
 def link_of_samples(events: pd.DataFrame, roofs: Mapping[str, float]) -> pd.DataFrame:
     """The copies of each sample, summed up by sample number.
 
-    Samples have a row only where all of their copies between host and device can be told: their bytes are known, and
+    Samples have a row only if all of their copies between host and device are identified: their bytes are known, and
     their route was measured and is not of pageable memory.
 
     Args:

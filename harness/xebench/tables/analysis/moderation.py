@@ -22,10 +22,10 @@ import numpy as np
 from xebench.tables.analysis.intervals import CONFIDENCE, Interval, student_factor
 from xebench.tables.analysis.statistics import Floats
 
-#: Instances from which a pair knows enough by itself.
+#: Instances from which a pair needs no other pairs.
 ENOUGH_INSTANCES: Final = 6
 
-#: Fewest pairs from which anything is said of the others.
+#: Fewest pairs that give a prior for the others.
 FEWEST_PAIRS: Final = 10
 
 #: Most that the others may be worth, in degrees of freedom: a pair that differs from all others is still noticed.
@@ -40,7 +40,7 @@ SMALLEST_TRIGAMMA: Final = 1e-6
 #: Half-width of the interval of a log speed-up from which on it says nothing: a factor of a thousand.
 WIDEST: Final = math.log(1000)
 
-#: Differences between instances, as log speed-ups, below which smaller ones are not told apart.
+#: Differences between instances, as log speed-ups, below which smaller ones are not distinguished.
 LEAST_SPREAD: Final = 0.001
 
 
@@ -146,7 +146,7 @@ def _upper_variance(values: Floats) -> float:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """Where trigamma has a value: it falls from infinity to 0; infinite for a value that it never has."""
+    """The argument at which trigamma has a value: it falls from infinity to 0; infinite for a value it never has."""
     from scipy import optimize, special
 
     if value < SMALLEST_TRIGAMMA:

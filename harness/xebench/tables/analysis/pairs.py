@@ -65,9 +65,9 @@ class MeasuredPair:
         state: of the caches; None when nothing was sampled.
         speedup: of the second over the first, with the interval of its own instances alone.
         ratios: log speed-up in each block, by instance.
-        prior: what the run's other pairs say of how much instances differ.
+        prior: how much instances differ according to the run's other pairs.
         quantum: error that the timer's quantum makes in the speed-up, as a relative size.
-        same_program: whether both ask for the same of the device; None where it is not known.
+        same_program: True if both send the same requests to the device; None if that is unknown.
     """
 
     baseline: Row
@@ -115,7 +115,7 @@ class _Shared:
         positions: which block of its instance each one is, warm-up included.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
-        events: for each side how many one execution has; NaN in runs that do not tell it.
+        events: for each side the number in one execution; NaN in runs that do not record it.
         throttled: part of the blocks in which the machine was in another state.
         disturbance: the flag of most of them.
     """
@@ -132,7 +132,7 @@ class _Shared:
 
     @cached_property
     def start(self) -> SeriesStart:
-        """Where the two sides do not yet differ as they will in the end."""
+        """The slow start of the pair, in which the two sides do not yet differ as they will in the end."""
         ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
         by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.positions))
         return start_of_instances(list(zip(*by_instance, strict=True)))
@@ -167,7 +167,7 @@ _NOTHING_SHARED: Final = _Shared(
 
 
 class _BlockMedians:
-    """For each case and state the median of its samples that count in each block."""
+    """The median of the samples that count, for each case, state and block."""
 
     def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
         self._states = summaries.states_of(samples)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # workers read points, and need no frames
 
 Row = dict[str, Any]
 
-#: What tells one device from another: its host, None where there is only one, and its filter string.
+#: Identity of a device: its host, None if there is only one, and its filter string.
 DeviceKey = tuple[str | None, str]
 
 
@@ -49,7 +49,7 @@ def problem_id(case: Mapping[str, Any]) -> str:
     return str(case["case_id"]).removesuffix(measured_at("", device_key(case)))
 
 
-#: How the columns of parameters begin: a name of its own for each, whatever a pattern calls it.
+#: Prefix of the columns of parameters, so that no parameter's name equals another column's.
 PREFIX: Final = "param_"
 
 Value = int | float | str
@@ -75,7 +75,7 @@ def point(row: Mapping[Any, Any]) -> dict[str, Value]:
 
 
 def distinct(parameters: Mapping[str, Value], preset: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Those of some parameters that the preset does not give, or gives another value."""
+    """The parameters that the preset does not have, or has with another value."""
     return {name: value for name, value in sorted(parameters.items()) if name not in preset or preset[name] != value}
 
 

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 #: Modified z-score above which a sample counts as an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_SCORE: Final = 3.5
 
-#: Lag-1 autocorrelations above this are not told apart: the series hardly says anything then.
+#: Lag-1 autocorrelations above this are not distinguished: such a series shows hardly anything.
 MAX_AUTOCORRELATION: Final = 0.9
 
 #: Digits after which two logarithms of times count as equal, so that rounding does not order ties.
@@ -229,7 +229,7 @@ _SHORTEST_TICK_NS: Final = 10
 
 @dataclass(frozen=True)
 class Linearity:
-    """How well times follow a straight line: R squared, and the largest distance relative to the time."""
+    """The fit of times to a straight line: R squared, and the largest distance relative to the time."""
 
     r2: float
     residual: float

@@ -1,4 +1,4 @@
-"""Which samples count, the time of each, and one row for each case and state: how long, how sure, how near to roofs.
+"""Select the samples that count, and make one row for each case and state: its time, interval and parts of roofs.
 
 A sample counts once, and if a check of its case's results speaks for it. A worker checks every variant again at the end
 of a pass. What was sampled in one that was cut off, by a signal, a crash, a spent budget or a full disk, may be of a
@@ -110,7 +110,7 @@ class Series:
 
     @classmethod
     def of(cls, samples: pd.DataFrame) -> Series:
-        """Those of some rows of `usable`."""
+        """The usable samples among some rows."""
         return cls(samples["time_ns"].to_numpy(), samples["instance"].to_numpy())
 
 
@@ -118,7 +118,7 @@ NONE: Final = Series(np.empty(0), np.empty(0))
 
 
 def spoilt(cases: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """For each case and state with mostly invalid samples: the flag that spoilt them, and what to do.
+    """The flag that spoilt most samples of a case and state, and what to do, for each such case and state.
 
     Args:
         cases: The table `cases`.
@@ -189,7 +189,7 @@ def states_of(samples: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def in_order(*states: Iterable[str]) -> Sequence[str | None]:
-    """Those of `SAMPLED_STATES` that are in any of ``states``, or one None when none is."""
+    """The `SAMPLED_STATES` that are in any of ``states``, or one None if none is."""
     present = {state for several in states for state in several}
     return [state for state in SAMPLED_STATES if state in present] or [None]
 

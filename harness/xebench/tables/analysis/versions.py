@@ -49,7 +49,7 @@ def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
     check(threshold)
     sides = _Sides(run)
     between = [pair for pair in measured_pairs(run.cases, run.samples, run.devices) if _are_versions(pair)]
-    # the same program cannot be slower, so nothing is asked of it
+    # the same program cannot be slower, so it is not judged
     count = sum(pair.speedup.groups > 1 and pair.speedup.known and not pair.same_program for pair in between)
     found = []
     for pair in between:
