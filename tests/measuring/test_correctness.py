@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.correctness import NOISE_NS, TIMES_AS_LONG, WAKING_NS, does_no_more
+from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, WAKING_NS, does_no_more
 from xebench.measuring.place import Call
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis.metrics import EventTimes

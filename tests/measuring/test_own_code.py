@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.measuring import comparison, correctness
+from xebench.measuring import comparison, correctness, less_work
 from xebench.measuring.place import VariantRun
 from xebench.measuring.prepare import OwnCode
 
@@ -38,7 +38,7 @@ def test_what_the_current_stack_looks_up_when_a_kernel_is_compiled_is_no_change(
         (VariantRun, "drop", "xebench.measuring.place.VariantRun.drop"),
         (VariantRun, "name", "xebench.measuring.place.VariantRun.name"),
         (correctness, "LOOKS", "xebench.measuring.correctness.LOOKS"),
-        (correctness.takes_longer, "__defaults__", "xebench.measuring.correctness.takes_longer"),
+        (less_work.takes_longer, "__defaults__", "xebench.measuring.less_work.takes_longer"),
     ],
 )
 def test_what_was_replaced_is_named(owner: Any, name: str, title: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,7 @@ A variant that changes an input is wrong, too: the next variant would work on th
 
 from __future__ import annotations
 
-import math
 import random
-import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,32 +23,17 @@ from xebench.measuring.comparison import (
     largest_error_ulp,
     poison_for,
 )
-from xebench.measuring.place import Array, Call, Calls, Checked, Contents, Place, Started, VariantRun
+from xebench.measuring.less_work import SecondCalls, commands_of
+from xebench.measuring.place import Array, Calls, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
-from xebench.measuring.samples import times_of
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.tables.analysis.metrics import EventTimes
-from xebench.vocabulary import Metric, Status
+from xebench.vocabulary import Status
 
 #: Times that a variant must do less when called again: what it does may vary by itself.
 LOOKS: Final = 10
-#: Times that it must not, after the first: noise may make a call last as long as the work that it leaves out.
-NO_LONGER: Final = 2
-#: A call on new data is too long when each took so many times as long as any on the same data again. Honest variants
-#: are a little quicker then too: branches are predicted better that were taken before.
-TIMES_AS_LONG: Final = 2.0
-
-#: ns by which two calls may differ in any case: drivers of discrete GPUs stamp short kernels with jitter of 10 us.
-NOISE_NS: Final = 20_000
-#: ns by which one may differ from the shortest of some: threads of a CPU device that have gone to sleep take as long to
-#: wake.
-WAKING_NS: Final = 50_000
-#: Times as long as samples that no honest call on data takes which it has just met. ns beside that: what drivers and
-#: allocators do in the first calls alone of a variant that was prepared again.
-FAR_LONGER: Final = 10.0
-FIRST_CALLS_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
@@ -260,10 +243,8 @@ class Checker:
         data_set = 1 - self.data_set if has_other else self.data_set
         expected = self._of(run, data_set)
         assert expected is not None
-        has_reference = fewer = True
-        times: list[float] = []
-        no_longer, shortest_ns, longest_ns = 0, math.inf, 0.0
-        while len(times) < LOOKS:
+        has_reference, seconds = True, SecondCalls(self._time_ns, bool(run.variant.ranks))
+        while len(seconds.less) < LOOKS:
             contents = expected.poison(self._source, at_end=at_end)
             checked = yield from place.check(run.name, contents, data_set, anew=not as_it_is)
             commands = _note(checked.measured, remember)
@@ -282,26 +263,17 @@ class Checker:
             if not run.is_good() or (checked.again is None and not goes_on):
                 return
             if not goes_on and checked.again is not None:
-                commands_again = _note(checked.again, remember)
-                fewer = fewer and commands_again < commands
-                new_ns, known_ns = self._time_ns(checked.measured), self._time_ns(checked.again)
-                shortest_ns, longest_ns = min(shortest_ns, new_ns), max(longest_ns, known_ns)
-                # ranks of which there are more than cores wait for each other, and longer at first
-                of_ranks = takes_longer(shortest_ns, longest_ns, WAKING_NS) if run.variant.ranks else True
-                longer = takes_longer(new_ns, known_ns)
-                on_host = takes_longer(checked.measured.host_ns, checked.again.host_ns, WAKING_NS)
-                if fewer or checked.other or (of_ranks and (longer or on_host)):
-                    times.append(new_ns / (known_ns or 1))
-                elif not times or (no_longer := no_longer + 1) == NO_LONGER:
+                seconds.add(checked.measured, checked.again, _note(checked.again, remember) < commands, checked.other)
+                if seconds.do_as_much:
                     return
             at_end = None
-            if times and self._source.random() < 1 / 2:
+            if seconds.less and self._source.random() < 1 / 2:
                 # else one that does something in every second call would meet each look alike
                 yield from place.check(run.name, None, data_set, anew=False)
             if has_other:  # one who remembers the results of these data, too, is as quick on them from now on
                 data_set = self._source.randrange(*WITHOUT_REFERENCE) if unseen is None else unseen
                 unseen, has_reference = None, False
-        run.drop(Status.WRONG, f"{_what_is_kept(fewer, statistics.median(times))}{where}: {_ALL_ITS_WORK}")
+        run.drop(Status.WRONG, f"{seconds.how}{where}: {_ALL_ITS_WORK}")
 
     def _compare_with_first(self, run: VariantRun, checked: Checked) -> None:
         """A variant with one data set repeats the commands of its first call; with two it may be another program later.
@@ -342,81 +314,6 @@ class Checker:
     def _judge_inputs(run: VariantRun, changed: Sequence[str]) -> None:
         if changed:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(changed)}: declare it inout")
-
-
-def _what_is_kept(fewer: bool, times_as_long: float) -> str:
-    """Describe how a variant does less on known data."""
-    if fewer:
-        return "fewer commands when called again on the same data"
-    if times_as_long > TIMES_AS_LONG:
-        return f"{times_as_long:.3g} times as long on new data as when called again"
-    return "commands, or ten times the time, on new data that most samples lack"
-
-
-def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> bool:
-    """True if a call on new data took so much longer than one on known data that the latter skipped work."""
-    return new_ns > TIMES_AS_LONG * known_ns + noise_ns
-
-
-def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool:
-    """True if a call on new data did no more than each of some samples, by the metric and by the host's time.
-
-    Samples are calls on known data: what is reported of a variant is what they do.
-    """
-    if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
-        return False
-    new_ns, known_ns = _times_of_one(checked), [_times_of_one(sample) for sample in samples]
-    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric: NOISE_NS}.items():
-        times_ns = [own_ns[kind] for own_ns in known_ns]
-        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
-            return False
-        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
-            return False
-    return True
-
-
-def does_what_samples_lack(
-    checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None, allowed_ns: float
-) -> bool:
-    """True if a call on new data and the next one both do what most samples leave out, by their commands or time.
-
-    Samples are calls on known data, but of a variant that was called oftener since its preparation.
-
-    Args:
-        checked, again: the two calls.
-        samples: of the variant.
-        metric: of the family; the host's time counts as well. None: their times cannot be compared.
-        allowed_ns: by which the second call may be longer in any case.
-    """
-    done = commands_of(checked.measured) & commands_of(again.measured)
-    if 2 * sum(done <= commands_of(sample.measured) for sample in samples) < len(samples):
-        return True
-    if metric is None or not samples:
-        return False
-    again_ns, known_ns = _times_of_one(again), [_times_of_one(sample) for sample in samples]
-    return any(
-        again_ns[kind] > FAR_LONGER * statistics.median(own_ns[kind] for own_ns in known_ns) + allowed_ns
-        for kind in (metric, Metric.WALL)
-    )
-
-
-def usual_commands(samples: Sequence[Call]) -> Sequence[tuple[str, str]]:
-    """Kinds and names of commands that half of some samples submitted: a variant may alternate between two ways."""
-    counts = Counter(command for sample in samples for command in commands_of(sample.measured))
-    return [command for command, count in counts.items() if 2 * count + 1 >= len(samples)]
-
-
-def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:
-    """Kinds and names of what was submitted."""
-    return {(command.kind, command.name) for command in measured.events}
-
-
-def _times_of_one(call: Call) -> dict[Metric, float]:
-    return {kind: time_ns / call.batch for kind, time_ns in times_of(call.measured).items()}
-
-
-def _commands_of_one(call: Call) -> float:
-    return call.measured.command_count / call.batch
 
 
 def _note(measured: MeasuredSample, remember: Callable[[Sequence[EventTimes]], None]) -> int:

@@ -15,13 +15,7 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.correctness import (
-    FIRST_CALLS_NS,
-    WAKING_NS,
-    does_no_more,
-    does_what_samples_lack,
-    usual_commands,
-)
+from xebench.measuring.less_work import FIRST_CALLS_NS, WAKING_NS, does_no_more, does_what_samples_lack, usual_commands
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
