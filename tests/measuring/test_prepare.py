@@ -80,7 +80,7 @@ def test_what_is_no_problem_is_refused(given: Any) -> None:
 )
 def test_a_problem_that_is_not_the_one_that_was_asked_for_is_refused(field: dict[str, Any], has: str) -> None:
     """The tables have what was asked, so that it must be what ran."""
-    with pytest.raises(PatternError, match=rf"^the problem has {has} where n=8191 was set: compute that"):
+    with pytest.raises(PatternError, match=rf"^the problem has {has} where n=8191 was set: compute with that value"):
         make_problem(pattern(make_problem=lambda rng, n: Problem(**field)), {"n": 8191}, 1)
     as_asked = make_problem(pattern(make_problem=lambda rng, n: Problem(n=n, x=output(n, int))), {"n": 8191}, 1)
     assert as_asked.n == 8191
