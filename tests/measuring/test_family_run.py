@@ -130,8 +130,9 @@ def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> 
     done = measure(path, "noting", budget_s=20.0, max_blocks=300, min_instances=3, precision=0.5)
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     hot = done.samples(state="hot")
-    assert {row["instance"] for row in hot} == {0, 1, 2}
-    assert {row["instance"] for row in done.samples(state="warmup")} == {0, 1, 2}
+    instances = {row["instance"] for row in hot}
+    assert instances == {*range(len(instances))} and len(instances) >= 3, "more where other programs make noise"
+    assert {row["instance"] for row in done.samples(state="warmup")} == instances
     for row in done.samples(state="compile"):
         assert row["instance"] is None
     # a block is of one instance, and blocks and batches go on
@@ -143,8 +144,8 @@ def test_arrays_and_kernels_are_made_anew_for_every_instance(tmp_path: Path) -> 
 
     # the variant's own preparation is done again on arrays that are other objects, while the old ones are gone
     (notes,) = [find_pattern(str(path), "noting").variants["prepared"].function.__globals__["seen"]]
-    assert len(notes) == 3
-    assert [alive() is None for alive in notes[:-1]] == [True, True]
+    assert len(notes) == len(instances)
+    assert all(alive() is None for alive in notes[:-1])
 
 
 def test_a_variant_that_cannot_be_prepared_again_costs_itself_only(tmp_path: Path) -> None:
