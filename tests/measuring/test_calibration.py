@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from xebench.measuring import instrument
-from xebench.measuring.roofline.bench import forget_results, quick_result
+from xebench.measuring.roofline.bench import Bench, forget_results, quick_result
 from xebench.measuring.roofline.search import BRIEF
 from xebench.tables.device_facts import MIXES, Roof
 
@@ -21,13 +20,11 @@ KINDS = ("pageable", "host", "shared")
 
 pytestmark = pytest.mark.device
 
-BRIEF_OF_ALL_SIZES = replace(BRIEF, most_bytes=math.inf)
-
 
 @pytest.fixture(autouse=True)
 def _measured_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No test sees the roofs of another; a brief look has the memory's roof behind large caches, too."""
-    monkeypatch.setattr(instrument, "BRIEF", BRIEF_OF_ALL_SIZES)
+    """No test sees the roofs of another. Caches of hundreds of MiB, where arrays would take long, count as small."""
+    monkeypatch.setattr(Bench, "cache_bytes", 1 << 25)
     forget_results()
     yield
     forget_results()
@@ -67,7 +64,7 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring.session.session import Session
 
-    monkeypatch.setattr(instrument, "RUN", BRIEF_OF_ALL_SIZES)
+    monkeypatch.setattr(instrument, "RUN", BRIEF)
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session)
     # on a busy machine the roof of a copy is undetermined, and nothing else is
