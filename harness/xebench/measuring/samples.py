@@ -206,6 +206,8 @@ class RowStream:
 
 #: Least time that a queue must have been busy, and part of the sample's: the query of an idle queue takes about 1 us.
 LATE_NS: Final = 20_000
+#: The same for calls that do not follow one another at once: threads of a CPU device that sleep take as long to wake.
+SLEEPING_LATE_NS: Final = 50_000
 
 LATE_PART: Final = 0.1
 
@@ -286,9 +288,14 @@ class Rules:
         return (self.bytes_moved or 0) > limit_gbps * (1 + ROOF_TOLERANCE) * busy_ns > 0
 
 
-def is_late(measured: MeasuredSample) -> bool:
-    """True if queues had much to do when everything that was recorded was over."""
-    return measured.late_ns > max(LATE_NS, LATE_PART * measured.host_ns)
+def is_late(measured: MeasuredSample, least_ns: int = LATE_NS) -> bool:
+    """True if queues had much to do when everything that was recorded was over.
+
+    Args:
+        measured: the call.
+        least_ns: that they must have been busy.
+    """
+    return measured.late_ns > max(least_ns, LATE_PART * measured.host_ns)
 
 
 def times_of(measured: MeasuredSample) -> dict[Metric, float]:
