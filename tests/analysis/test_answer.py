@@ -112,11 +112,11 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
 @pytest.mark.parametrize("word", ["faster", "same", "wrong", "error", "accurate"])
 @pytest.mark.parametrize("status", ["ok", "wrong", "skipped"])
 def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -> None:
-    claim = Claim(word, not_asked="the claim requires stacks=2")
+    claim = Claim(word, not_asked="made of devices with stacks=2")
     case = {"status": status, "reason": None, "same_within": 0.02, "error_ulp": 1.0, "variant": "naive"}
     pair = Comparison({**case, "status": "ok"}, case, claim)
     found = pair.ended() or pair.judge(interval(1.5, 1.6), {}, Circumstances())
-    assert (found.answer, found.code, found.reason) == ("not asked", "other device", "the claim requires stacks=2")
+    assert (found.answer, found.code, found.reason) == ("not asked", "other device", "made of devices with stacks=2")
     assert in_brief(found.answer, found.code, found.reason, word=word, baseline="naive") == found.reason
     assert not claim.expects(status, None), "an end that nobody claims here is a failure"
 
