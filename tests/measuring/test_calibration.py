@@ -137,7 +137,7 @@ def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytes
         return {name: ProbeResult(name, "ok", 9000.0 if name in fast else 4000.0) for name in names}
 
     monkeypatch.setattr(instrument, "quick_results", results)
-    monkeypatch.setattr(instrument, "cold_limit_gbps", lambda session: 0.0)
+    monkeypatch.setattr(instrument, "cold_limit_gbps", lambda session, memory_bytes: 0.0)
     monkeypatch.setattr(instrument, "cache_bytes", lambda device: 0)
     flusher = instrument.make_flusher(Session.on("cpu"))
     assert flusher._buffer.nbytes == 2 * (64 << 20) and flusher.covers

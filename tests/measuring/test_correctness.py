@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, WAKING_NS, does_no_more
+from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, does_no_more
 from xebench.measuring.place import Call
+from xebench.measuring.samples import WAKING_NS
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Metric

@@ -327,6 +327,17 @@ def test_samples_that_were_changed_are_refused_where_some_columns_are_read(tmp_p
         formats.render(load_run(tmp_path / "run"), form)
 
 
+def test_a_table_that_changed_since_a_part_of_it_was_read_is_refused(tmp_path: Path) -> None:
+    finished(tmp_path / "run")
+    run, path = load_run(tmp_path / "run"), tmp_path / "run" / "samples.parquet"
+    assert len(run.part("samples", ["valid"]))
+    whole = pd.read_parquet(path)
+    whole.assign(host_ns=whole["host_ns"] / 2).to_parquet(tmp_path / "other")
+    (tmp_path / "other").replace(path)
+    with pytest.raises(RunFolderError, match="the run has gone on since it was loaded"):
+        _ = run.samples
+
+
 def test_some_columns_of_a_table_are_those_of_the_whole(tmp_path: Path) -> None:
     finished(tmp_path / "run")
     names = ("valid", "case_id")

@@ -281,8 +281,8 @@ class Checker:
         The first call is that of the first instance: later ones may find in the module what the variant keeps there.
         """
         first = self._first_commands.get(run.name, ())
-        left_out = {*first} - commands_of(checked.measured) - {*checked.usual}
-        if left_out and self._of(run, 1) is None:
+        has_one = self._of(run, 1) is None
+        if has_one and (left_out := {*first} - commands_of(checked.measured) - {*checked.usual}):
             names = ", ".join(" ".join(command) for command in sorted(left_out))
             run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}")
         if run.program is not None:

@@ -208,7 +208,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
-    own_code, flusher = OwnCode(session), cache(partial(make_flusher, session))
+    own_code, flusher = OwnCode(session), cache(partial(make_flusher, session, parent.memory_limit_bytes))
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:

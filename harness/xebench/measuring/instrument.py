@@ -35,7 +35,7 @@ from xebench.measuring.roofline.measure import (
     named_levels,
     roof_columns,
 )
-from xebench.measuring.roofline.search import BRIEF, RUN
+from xebench.measuring.roofline.search import BRIEF, QUICK, RUN, Effort
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
 from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache_bytes
@@ -323,8 +323,7 @@ def measure_roofs(
     # each probe that `xebench roofline` has of a roof: with some of them a run's roof would be the lower one
     roofs = [probe for roof in looked_at for probe in roof.probes[: 1 if brief else None]]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
-    effort = BRIEF if brief else RUN
-    effort = replace(effort, most_bytes=min(effort.most_bytes, memory_bytes / PROCESS_ARRAYS))
+    effort = _within(BRIEF if brief else RUN, memory_bytes)
     with closing(MachineMonitor(device_class)) as monitor:
         results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], effort)
         state, _ = monitor.observe()
@@ -357,17 +356,28 @@ def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
     return ", ".join(roof for roof, result in results.items() if result.value and roof in told)
 
 
-def cold_limit_gbps(session: Session) -> float:
+def _within(effort: Effort, memory_bytes: float) -> Effort:
+    """The effort with arrays that a process of so much memory can have."""
+    return replace(effort, most_bytes=min(effort.most_bytes, memory_bytes / PROCESS_ARRAYS))
+
+
+def cold_limit_gbps(session: Session, memory_bytes: float = math.inf) -> float:
     """The bandwidth above which data did not come from the memory; 0 if unknown."""
+    memory = Roof.BANDWIDTH.probes[0]
     return QUICK_LOOK_MISSES * (
-        quick_result(session.device.filter_string, Roof.BANDWIDTH.probes[0], BRIEF).value or 0.0
+        quick_result(session.device.filter_string, memory, _within(QUICK, memory_bytes)).value or 0.0
     )
 
 
-def make_flusher(session: Session) -> Flusher:
-    """Make the kernel that empties the device's caches; measure their size where no driver reports it."""
+def make_flusher(session: Session, memory_bytes: float = math.inf) -> Flusher:
+    """Make the kernel that empties the device's caches; measure their size where no driver reports it.
+
+    Args:
+        session: on the device.
+        memory_bytes: that this process may occupy.
+    """
     told = cache_bytes(session.device)
-    return Flusher(session.queue, cold_limit_gbps(session), told or _measured_cache_bytes(session))
+    return Flusher(session.queue, cold_limit_gbps(session, memory_bytes), told or _measured_cache_bytes(session))
 
 
 def _measured_cache_bytes(session: Session) -> int | None:

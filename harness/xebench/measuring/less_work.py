@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from xebench.measuring.place import Call
-from xebench.measuring.samples import times_of
+from xebench.measuring.samples import WAKING_NS, times_of
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.vocabulary import Metric
 
@@ -20,9 +20,6 @@ NO_LONGER: Final = 2
 TIMES_AS_LONG: Final = 2.0
 #: ns by which two calls may differ in any case: drivers of discrete GPUs stamp short kernels with jitter of 10 us.
 NOISE_NS: Final = 20_000
-#: ns by which one may differ from the shortest of some: threads of a CPU device that have gone to sleep take as long to
-#: wake.
-WAKING_NS: Final = 50_000
 #: Times as long as samples that no honest call on data takes which it has just met. ns beside that: what drivers and
 #: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0

@@ -15,10 +15,11 @@ import numpy as np
 from xebench.dpex import direct_calls
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.less_work import FIRST_CALLS_NS, WAKING_NS, does_no_more, does_what_samples_lack, usual_commands
+from xebench.measuring.less_work import FIRST_CALLS_NS, does_no_more, does_what_samples_lack, usual_commands
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
+from xebench.measuring.samples import WAKING_NS
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
@@ -298,7 +299,7 @@ class ProblemPlace:
         # not of ranks: all of them must be called as often, and each holds other parts
         is_alone = self.session.comm.size == 1
         ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
-        usual = usual_commands(latest)
+        usual = usual_commands(latest) if self._problems.count == 1 else ()
         if does_no_more(call, latest, metric_named(self._pattern.metric)):
             return Checked(call.measured, results, changed, None, ready, known, usual=usual)
         # all is written once more, so that caches are as before

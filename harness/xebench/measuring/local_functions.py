@@ -14,7 +14,7 @@ from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.local import compiled_stages
 from xebench.measuring.place import Call, Calls, Checked, Contents, Started, make
 from xebench.measuring.results import TRIES, Unfinished, arrays_of
-from xebench.measuring.samples import SLEEPING_LATE_NS, is_late
+from xebench.measuring.samples import WAKING_NS, is_late
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.vocabulary import metric_named
@@ -189,7 +189,7 @@ class FunctionPlace:
                 yield (call := Call())
             finally:
                 function.take = None
-            if not is_late(call.measured, SLEEPING_LATE_NS):
+            if not is_late(call.measured, WAKING_NS):
                 break
         else:
             raise Unfinished.after(call.measured)

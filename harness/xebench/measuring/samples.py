@@ -206,8 +206,9 @@ class RowStream:
 
 #: Least time that a queue must have been busy, and part of the sample's: the query of an idle queue takes about 1 us.
 LATE_NS: Final = 20_000
-#: The same for calls that do not follow one another at once: threads of a CPU device that sleep take as long to wake.
-SLEEPING_LATE_NS: Final = 50_000
+#: Threads of a CPU device that have gone to sleep take as long to wake: calls that do not follow one another at once
+#: meet such.
+WAKING_NS: Final = 50_000
 
 LATE_PART: Final = 0.1
 

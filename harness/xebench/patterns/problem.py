@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from xebench.errors import suggestion
+from xebench.tables.device_facts import RATE_ROOFS
 from xebench.vocabulary import DeviceClass
 
 #: Keys of what `fit` gives.
@@ -156,8 +157,6 @@ def _output_bytes(field: Output) -> int:
     return math.prod(map(int, field.shape)) * np.dtype(field.dtype).itemsize
 
 
-#: Arithmetic that has a roof.
-OPERATION_KINDS: Final = ("fp32", "fp64", "int32")
 #: Names under which a variant, or what prepares it, finds something else.
 _RESERVED: Final = frozenset({"host", "host_was_read", "with_numbers", "fields", "working_set_bytes"})
 
@@ -212,8 +211,8 @@ class Problem:
         for name, amount in {**amounts, "host_bytes": host_bytes, "peer_bytes": peer_bytes}.items():
             if isinstance(amount, numbers.Real) and not 0 <= float(amount) < math.inf:
                 raise ValueError(f"Problem({name}={amount!r}): give a number from 0 that is finite")
-        if operation_kind not in OPERATION_KINDS:
-            raise ValueError(f"Problem(operation_kind={operation_kind!r}): write one of {', '.join(OPERATION_KINDS)}")
+        if operation_kind not in RATE_ROOFS:
+            raise ValueError(f"Problem(operation_kind={operation_kind!r}): write one of {', '.join(RATE_ROOFS)}")
         for name, field in fields.items():
             if fault := _fault_of_field(name, field.initial if isinstance(field, InOut) else field):
                 raise ValueError(f"Problem({name}=...): {fault}")

@@ -234,7 +234,8 @@ class TableFiles:
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
         self._folder, self._version = folder, manifest["schema_version"]
-        self._sha256 = dict(manifest.get(SHA256, {}))  # of files that were not read yet
+        self._sha256 = manifest.get(SHA256, {})
+        self._verified: dict[str, tuple[int, int]] = {}
         for table in schema.RUN_TABLES:
             path = self._path(table)
             if not path.is_file():
@@ -254,12 +255,14 @@ class TableFiles:
         """
         path = self._path(table)
         data = read_parquet(path, table, self._version, names, samples, cases)
-        if self._sha256.get(path.name) not in (None, _sha256(path)):
+        status = path.stat()
+        state = status.st_ino, status.st_mtime_ns
+        if self._verified.get(path.name) != state and self._sha256.get(path.name) not in (None, _sha256(path)):
             raise RunFolderError(
                 f"{path} is damaged, or the run has gone on since it was loaded: load it again, or restore the file "
                 "from a copy of the run"
             )
-        self._sha256.pop(path.name, None)
+        self._verified[path.name] = state
         return data
 
     def _path(self, table: str) -> Path:

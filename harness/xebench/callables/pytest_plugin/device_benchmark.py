@@ -339,12 +339,12 @@ class DeviceBenchmark:
         """
         from xebench.dpex.direct_calls import live_queues
         from xebench.measuring.results import TRIES, Unfinished
-        from xebench.measuring.samples import SLEEPING_LATE_NS, is_late
+        from xebench.measuring.samples import WAKING_NS, is_late
 
         measured = self.session.measure(lambda: self._noted(function()))
         if not self.session.watched:  # those that the first call made are among them
             self.session.watched = live_queues()
-        self._late = self._late + 1 if is_late(measured, SLEEPING_LATE_NS) else 0
+        self._late = self._late + 1 if is_late(measured, WAKING_NS) else 0
         if self._late == TRIES:
             raise Unfinished.after(measured)
         times = list(measured.events)
