@@ -273,6 +273,14 @@ class Metric(Word):
         """True if the quantum of the device's timer is in it."""
         return Evidence.HOST not in self.rests_on
 
+    @property
+    def of_work(self) -> Metric:
+        """The metric by which the work of two calls is compared.
+
+        On the device's clock only commands are work: between them it waits for threads of the host, however long.
+        """
+        return Metric.DEVICE if self.on_device_clock else self
+
 
 def metric_named(name: str) -> Metric:
     """The metric of a word; a `KeyError` when there is none."""

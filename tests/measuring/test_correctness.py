@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, does_no_more
+from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, does_no_more, does_what_samples_lack
 from xebench.measuring.place import Call
 from xebench.measuring.samples import WAKING_NS
 from xebench.measuring.session.recorder import MeasuredSample
@@ -47,3 +47,13 @@ def test_a_short_call_is_compared_with_half_of_the_samples(more_ns: int) -> None
 def test_one_short_sample_or_none_asks_for_another_call() -> None:
     assert not does_no_more(call(MS), [call(MS), call(MS // 10)], Metric.DEVICE)
     assert not does_no_more(call(MS), [], Metric.DEVICE)
+
+
+def test_time_between_commands_is_no_work() -> None:
+    """Threads of a CPU device may fall asleep between short commands in a check, though not in samples."""
+    close, apart = ([EventTimes(0, k * every_ns, k * every_ns + 1_000) for k in range(8)] for every_ns in (1_500, 20_000))
+    samples = [Call(MeasuredSample(MS // 5, 0, [close]), 1)] * 6
+    checked = Call(MeasuredSample(MS // 5, 0, [apart]), 1)
+    assert does_no_more(checked, samples, Metric.SPAN)
+    assert not does_what_samples_lack(checked, checked, samples, Metric.SPAN, WAKING_NS)
+    assert does_what_samples_lack(checked, call(MS), samples, Metric.SPAN, WAKING_NS)

@@ -131,7 +131,7 @@ class Checker:
     Args:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
-        time_ns: what a sample counts for, in ns for one execution.
+        time_ns: the time of a call's work, in ns.
         first_visit: True if the family was not measured before in this run. A variant whose samples had the second data
             before a check of it is also checked on unseen data at the end.
 

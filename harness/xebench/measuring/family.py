@@ -148,7 +148,7 @@ class FamilyLoop:
         self._checker = Checker(
             expected,
             source,
-            lambda measured: times_of(measured)[metric_named(plan.metric)],
+            lambda measured: times_of(measured)[metric_named(plan.metric).of_work],
             first_visit=not plan.first_instance,
         )
         self._running = RunningClock()

@@ -30,7 +30,7 @@ class SecondCalls:
     """Calls of a variant on data that it had in the call before, compared with that one.
 
     Args:
-        time_ns: the time of a call by the metric.
+        time_ns: the time of a call's work.
         has_ranks: True if processes of MPI run the variant.
 
     Attributes:
@@ -91,7 +91,7 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
     if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
         return False
     new_ns, known_ns = _times_of_one(checked), [_times_of_one(sample) for sample in samples]
-    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric: NOISE_NS}.items():
+    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric.of_work: NOISE_NS}.items():
         times_ns = [own_ns[kind] for own_ns in known_ns]
         if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
             return False
@@ -121,7 +121,7 @@ def does_what_samples_lack(
     again_ns, known_ns = _times_of_one(again), [_times_of_one(sample) for sample in samples]
     return any(
         again_ns[kind] > FAR_LONGER * statistics.median(own_ns[kind] for own_ns in known_ns) + allowed_ns
-        for kind in (metric, Metric.WALL)
+        for kind in (metric.of_work, Metric.WALL)
     )
 
 
