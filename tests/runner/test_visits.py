@@ -110,6 +110,14 @@ def test_what_can_be_decided_goes_before_what_is_merely_wide_and_cheap_before_de
     assert chosen(visits, merely_wide, OVER)[0] == 0
 
 
+def test_a_family_goes_first_where_a_second_decides_more_claims() -> None:
+    one = visited(undecided(0.11, 0.1), instance_s=1.0)
+    eight = visited(*[undecided(0.11, 0.1)] * 8, instance_s=5.0)
+    assert chosen(plan(60.0), one, eight)[0] == 1
+    beyond = visited(undecided(0.11, 0.1), *[undecided(3.0, 0.01)] * 8, instance_s=2.0)
+    assert chosen(plan(60.0), one, beyond, left_s=20.0)[0] == 0
+
+
 def test_a_claim_that_the_time_cannot_decide_waits_with_the_wide_ones() -> None:
     hopeless = visited(undecided(0.02, 0.001, instances=30), visits=9)
     assert chosen(plan(540.0), visited(PairState(0.3, 3)), hopeless, left_s=60.0)[0] == 0

@@ -1,8 +1,8 @@
 """The plan of visits, which family comes next and for how long: arithmetic on the families' states.
 
 Without a budget every family has its turn, as often as there are passes. With one every family is visited once, as
-shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, those
-first that take the least time, then to the widest intervals.
+shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, to those
+families first where a second decides most of them, then to the widest intervals.
 """
 
 from __future__ import annotations
@@ -217,20 +217,21 @@ class Visits:
         return max(_known(family.instance_s, self.first_s), 1e-3)
 
     def _worth(self, family: FamilyState, visit: Visit, usual_s: float, left_s: float) -> tuple[bool, float]:
-        """The worth of a visit: first whether it leads to an answer within the time, then how much a second gives."""
+        """The worth of a visit: first whether it leads to answers within the time, then how much a second gives."""
         beside_s = _known(family.beside_s, usual_s)
-        answer_s = self._seconds_to_answer(family, beside_s)
-        if answer_s <= left_s:
-            return True, 1 / answer_s
+        if (answers := self._answers_a_second(family, beside_s, left_s)) > 0:
+            return True, answers
         assert visit.instances is not None
         return False, _narrowing(family, visit.instances) / (beside_s + visit.sampling_s)
 
-    def _seconds_to_answer(self, family: FamilyState, beside_s: float) -> float:
-        """Seconds until the first of its claims that have no answer has one, if nothing unexpected comes."""
-        lacking = min((_lacking(pair, family.visits) for pair in family.pairs), default=math.inf)
-        if lacking == math.inf:
-            return math.inf
-        return lacking * self._instance_s(family) + math.ceil(lacking / self.sampling.min_instances) * beside_s
+    def _answers_a_second(self, family: FamilyState, beside_s: float, left_s: float) -> float:
+        """The most answers that a second of visits may give within the time, if nothing unexpected comes."""
+        lacking = sorted(lack for pair in family.pairs if (lack := _lacking(pair, family.visits)) < math.inf)
+        times_s = [
+            instances * self._instance_s(family) + math.ceil(instances / self.sampling.min_instances) * beside_s
+            for instances in lacking
+        ]
+        return max((count / time_s for count, time_s in enumerate(times_s, 1) if time_s <= left_s), default=0.0)
 
 
 def _known(value: float | None, usual: float) -> float:

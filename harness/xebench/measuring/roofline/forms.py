@@ -143,17 +143,18 @@ CPU_GROUP: Final = 16
 GPU_BEST: Final = frozenset({(256, 1, 4), (256, 4, 1), (256, 16, 4)})
 
 #: Forms of a kernel that streams: work-items of a group, vectors of a work-item, elements of a vector. Single
-#: elements suit a CPU's compiler, vectors may suit a GPU's.
+#: elements suit a CPU's compiler, vectors may suit a GPU's. The first of them are unlike one another: a run may try no
+#: others on large arrays.
 STREAM_FORMS: Final = (
     (1024, 1, 1),
-    (256, 1, 1),
-    (64, 1, 1),
     (4096, 1, 1),
-    (256, 4, 1),
-    (16, 64, 1),
-    (64, 1, 4),
-    (256, 1, 4),
     (256, 4, 4),
+    (16, 64, 1),
+    (256, 1, 1),
+    (256, 4, 1),
+    (256, 1, 4),
+    (64, 1, 4),
+    (64, 1, 1),
 )
 #: Forms of the reading kernel, which writes one number for all that a work-item read; vectors are multiples of 4.
 #: Groups of one vector, which go through memory in order, suit a CPU only.

@@ -272,21 +272,21 @@ class GlobalMemory(ProbeGroup):
     def _streams(self, operation: str) -> Iterator[Form]:
         a, b, c, session = self._a, self._b, self._c, self._bench.session
         amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
+        if operation == "copy":
+            yield self._bench.form({"command": "memcpy"}, amount, partial(session.copy, a, b), a, result)
         for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
             kernel = specialize(make_stream, operation=operation, width=width, vectors=vectors)
             space = nd_range(a.size // (width * vectors), group)
             submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
             yield self._bench.form(_parameters(group, vectors, width), amount, submit, a, result)
-        if operation == "copy":
-            yield self._bench.form({"command": "memcpy"}, amount, partial(session.copy, a, b), a, result)
 
     def _writes(self) -> Iterator[Form]:
         a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
+        yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
         for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
             kernel = specialize(make_write, width=width, vectors=vectors)
             submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
             yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
-        yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
 
     def _reads(self) -> Iterator[Form]:
         return (self._reader(self._b, *form) for form in self._likely_readers())

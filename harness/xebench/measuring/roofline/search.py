@@ -220,7 +220,7 @@ QUICK: Final = Effort(
 )
 #: What a run does before its first pattern: all forms, as in full, since the best one decides by more than a per cent.
 RUN: Final = replace(
-    FULL, screening=2, finalists=2, patience=8, patience_s=0.25, most_s=1.0, screening_s=1.0, quick=True
+    FULL, screening=1, finalists=2, patience=8, patience_s=0.25, most_s=1.0, screening_s=0.7, quick=True
 )
 #: For runs of milliseconds a sample, and where the roofs are known from before.
 BRIEF: Final = replace(
