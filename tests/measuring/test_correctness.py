@@ -51,7 +51,9 @@ def test_one_short_sample_or_none_asks_for_another_call() -> None:
 
 def test_time_between_commands_is_no_work() -> None:
     """Threads of a CPU device may fall asleep between short commands in a check, though not in samples."""
-    close, apart = ([EventTimes(0, k * every_ns, k * every_ns + 1_000) for k in range(8)] for every_ns in (1_500, 20_000))
+    close, apart = (
+        [EventTimes(0, k * every_ns, k * every_ns + 1_000) for k in range(8)] for every_ns in (1_500, 20_000)
+    )
     samples = [Call(MeasuredSample(MS // 5, 0, [close]), 1)] * 6
     checked = Call(MeasuredSample(MS // 5, 0, [apart]), 1)
     assert does_no_more(checked, samples, Metric.SPAN)

@@ -74,6 +74,8 @@ def test_checks_among_samples_are_calls_like_theirs_of_the_same_function(pattern
         "memo_by_some_elements",
         "memo_by_all_elements_and_data_read_before",
         "marks_beside_results",
+        "memo_by_elements_from_the_third_call_on",
+        "most_work_left_out_from_the_tenth_call_on",
     ],
 )
 def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
@@ -87,7 +89,6 @@ def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) 
     [
         "bytes_from_the_third_call_on_and_data_read_before",
         "text_from_the_third_call_on_beside_a_launch_and_data_read_before",
-        "memo_by_elements_from_the_third_call_on",
         "a_short_kernel_that_works_twice",
         "memo_of_what_the_host_computes",
     ],

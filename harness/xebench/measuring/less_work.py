@@ -24,6 +24,9 @@ NOISE_NS: Final = 20_000
 #: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
+#: Calls on the same data until one is as short as samples, and seconds: a variant may keep what comes often.
+MOST_CALLS: Final = 16
+MOST_CALLS_S: Final = 0.5
 
 
 class SecondCalls:
@@ -83,6 +86,18 @@ def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> 
     return new_ns > TIMES_AS_LONG * known_ns + noise_ns
 
 
+def is_slower(call: Call, samples: Sequence[Call], metric: Metric) -> bool:
+    """True if a call takes so much longer than some samples, by its work or on the host, that these may skip work."""
+    new_ns, known_ns = _times_of_one(call), [_times_of_one(sample) for sample in samples]
+    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric.of_work: NOISE_NS}.items():
+        times_ns = [own_ns[kind] for own_ns in known_ns]
+        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
+            return True
+        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
+            return True
+    return False
+
+
 def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool:
     """True if a call on new data did no more than each of some samples, by the metric and by the host's time.
 
@@ -90,14 +105,7 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
     """
     if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
         return False
-    new_ns, known_ns = _times_of_one(checked), [_times_of_one(sample) for sample in samples]
-    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric.of_work: NOISE_NS}.items():
-        times_ns = [own_ns[kind] for own_ns in known_ns]
-        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
-            return False
-        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
-            return False
-    return True
+    return not is_slower(checked, samples, metric)
 
 
 def does_what_samples_lack(

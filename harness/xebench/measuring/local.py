@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from xebench.dpex import direct_calls
+from xebench.measuring import less_work
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, turned
-from xebench.measuring.less_work import FIRST_CALLS_NS, does_no_more, does_what_samples_lack, usual_commands
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -109,7 +109,9 @@ class ProblemPlace:
         """See `xebench.measuring.place.Place`; so for all of these."""
         self.session.records_direct_calls = metric_named(self._pattern.metric).on_device_clock
         self._bind(0)
-        return plain(self._parameters)
+        given = self._parameters.items()
+        values = ((name, value.item() if isinstance(value, np.generic) else value) for name, value in given)
+        return {name: value for name, value in values if isinstance(value, PLAIN)}
 
     def _bind(self, data_set: int) -> None:
         self._data_set = self._shown = data_set
@@ -299,19 +301,36 @@ class ProblemPlace:
         # not of ranks: all of them must be called as often, and each holds other parts
         is_alone = self.session.comm.size == 1
         ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
-        usual = usual_commands(latest) if self._problems.count == 1 else ()
-        if does_no_more(call, latest, metric_named(self._pattern.metric)):
+        usual = less_work.usual_commands(latest) if self._problems.count == 1 else ()
+        metric = metric_named(self._pattern.metric)
+        if less_work.does_no_more(call, latest, metric):
             return Checked(call.measured, results, changed, None, ready, known, usual=usual)
-        # all is written once more, so that caches are as before
-        self._show(data_set)
-        prepared.memory.rewrite()
-        self._fill(results)
-        with self._inputs_kept(look=self._looks) as changed_again:
-            again = yield from self._called(variant, prepared)
-        # shared memory, just written by the host, is not where it is among samples
-        by = None if prepared.memory.migrates else metric_named(self._pattern.metric)
-        other = does_what_samples_lack(call, again, latest, by, FIRST_CALLS_NS if anew else WAKING_NS)
+        # by time alone, and not of shared memory: just written by the host, it is not where it is among samples
+        by = None if prepared.memory.migrates else metric
+        often = latest if not anew and is_alone and by else ()
+        again, changed_again = yield from self._called_again(
+            variant, prepared, results, data_set, lambda call: bool(often) and less_work.is_slower(call, often, metric)
+        )
+        allowed_ns = less_work.FIRST_CALLS_NS if anew else WAKING_NS
+        other = less_work.does_what_samples_lack(call, again, latest, by, allowed_ns)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other, usual)
+
+    def _called_again(
+        self, variant: str, prepared: _Prepared, results: Contents, data_set: int, is_slow: Callable[[Call], bool]
+    ) -> Generator[Call, None, tuple[Call, list[str]]]:
+        """Call it on the same data, oftener while that is slow: it may keep what comes often. The last call counts."""
+        changed, end_s = [], time.monotonic() + less_work.MOST_CALLS_S
+        for _ in range(less_work.MOST_CALLS):
+            # all is written once more, so that caches are as before
+            self._show(data_set)
+            prepared.memory.rewrite()
+            self._fill(results)
+            with self._inputs_kept(look=self._looks) as changed_now:
+                call = yield from self._called(variant, prepared)
+            changed += changed_now
+            if time.monotonic() > end_s or not is_slow(call):
+                break
+        return call, changed
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that need no comparison: they equal those of the last call on these data.
@@ -425,12 +444,6 @@ class ProblemPlace:
             raise
         if look:
             changed += self.changed()
-
-
-def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a problem as plain values."""
-    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    return {name: value for name, value in values.items() if isinstance(value, PLAIN)}
 
 
 def compiled_stages(session: Session) -> list[CompiledStage]:
