@@ -321,11 +321,12 @@ def remembers_what_comes_often(session, p):
         session.copy(p.y, np.frombuffer(found, np.float32))
 
 
-@beside("most_work_left_out_from_the_tenth_call_on")
+@beside("most_launches_left_out_from_the_fifth_call_on")
 def works_less_later(session, p):
     key = "less", p.host.x[:4].tobytes()
     memo[key] = memo.get(key, 0) + 1
-    launch_steps(session, p, 2000000 if memo[key] < 10 else 400000)
+    for _ in range(8 if memo[key] < 5 else 1):
+        launch_steps(session, p, 20000)
 
 
 @beside("a_short_kernel_that_works_twice")

@@ -57,5 +57,5 @@ def test_time_between_commands_is_no_work() -> None:
     samples = [Call(MeasuredSample(MS // 5, 0, [close]), 1)] * 6
     checked = Call(MeasuredSample(MS // 5, 0, [apart]), 1)
     assert does_no_more(checked, samples, Metric.SPAN)
-    assert not does_what_samples_lack(checked, checked, samples, Metric.SPAN, WAKING_NS)
-    assert does_what_samples_lack(checked, call(MS), samples, Metric.SPAN, WAKING_NS)
+    assert not does_what_samples_lack(checked, checked, samples, Metric.SPAN, anew=False)
+    assert does_what_samples_lack(checked, call(MS), samples, Metric.SPAN, anew=False)

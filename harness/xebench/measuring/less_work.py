@@ -24,9 +24,11 @@ NOISE_NS: Final = 20_000
 #: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
-#: Calls on the same data until one is as short as samples, and seconds: a variant may keep what comes often.
+#: Calls on the same data until one does no more than samples, and seconds: a variant may keep what comes often. Then so
+#: many calls in a row do no more, other than those of a variant whose work varies by itself.
 MOST_CALLS: Final = 16
 MOST_CALLS_S: Final = 0.5
+CALLS_IN_A_ROW: Final = 4
 
 
 class SecondCalls:
@@ -86,18 +88,6 @@ def takes_longer(new_ns: float, known_ns: float, noise_ns: float = NOISE_NS) -> 
     return new_ns > TIMES_AS_LONG * known_ns + noise_ns
 
 
-def is_slower(call: Call, samples: Sequence[Call], metric: Metric) -> bool:
-    """True if a call takes so much longer than some samples, by its work or on the host, that these may skip work."""
-    new_ns, known_ns = _times_of_one(call), [_times_of_one(sample) for sample in samples]
-    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric.of_work: NOISE_NS}.items():
-        times_ns = [own_ns[kind] for own_ns in known_ns]
-        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
-            return True
-        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
-            return True
-    return False
-
-
 def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool:
     """True if a call on new data did no more than each of some samples, by the metric and by the host's time.
 
@@ -105,11 +95,18 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
     """
     if not samples or _commands_of_one(checked) > min(map(_commands_of_one, samples)):
         return False
-    return not is_slower(checked, samples, metric)
+    new_ns, known_ns = _times_of_one(checked), [_times_of_one(sample) for sample in samples]
+    for kind, noise_ns in {Metric.WALL: WAKING_NS, metric.of_work: NOISE_NS}.items():
+        times_ns = [own_ns[kind] for own_ns in known_ns]
+        if takes_longer(new_ns[kind], statistics.median(times_ns), noise_ns):
+            return False
+        if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
+            return False
+    return True
 
 
 def does_what_samples_lack(
-    checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None, allowed_ns: float
+    checked: Call, again: Call, samples: Sequence[Call], metric: Metric | None, *, anew: bool
 ) -> bool:
     """True if a call on new data and the next one both do what most samples leave out, by their commands or time.
 
@@ -119,13 +116,14 @@ def does_what_samples_lack(
         checked, again: the two calls.
         samples: of the variant.
         metric: of the family; the host's time counts as well. None: their times cannot be compared.
-        allowed_ns: by which the second call may be longer in any case.
+        anew: True if it was prepared again for the first of them; samples have more calls behind them.
     """
     done = commands_of(checked.measured) & commands_of(again.measured)
     if 2 * sum(done <= commands_of(sample.measured) for sample in samples) < len(samples):
         return True
     if metric is None or not samples:
         return False
+    allowed_ns = FIRST_CALLS_NS if anew else WAKING_NS
     again_ns, known_ns = _times_of_one(again), [_times_of_one(sample) for sample in samples]
     return any(
         again_ns[kind] > FAR_LONGER * statistics.median(own_ns[kind] for own_ns in known_ns) + allowed_ns

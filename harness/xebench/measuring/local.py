@@ -19,7 +19,6 @@ from xebench.measuring.bound_problem import Binding, turned
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
-from xebench.measuring.samples import WAKING_NS
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
@@ -308,29 +307,30 @@ class ProblemPlace:
         # by time alone, and not of shared memory: just written by the host, it is not where it is among samples
         by = None if prepared.memory.migrates else metric
         often = latest if not anew and is_alone and by else ()
-        again, changed_again = yield from self._called_again(
-            variant, prepared, results, data_set, lambda call: bool(often) and less_work.is_slower(call, often, metric)
-        )
-        allowed_ns = less_work.FIRST_CALLS_NS if anew else WAKING_NS
-        other = less_work.does_what_samples_lack(call, again, latest, by, allowed_ns)
+        again, changed_again = yield from self._called_again(variant, prepared, results, data_set, often)
+        other = less_work.does_what_samples_lack(call, again, latest, by, anew=anew)
         return Checked(call.measured, results, [*changed, *changed_again], again.measured, ready, known, other, usual)
 
     def _called_again(
-        self, variant: str, prepared: _Prepared, results: Contents, data_set: int, is_slow: Callable[[Call], bool]
+        self, variant: str, prepared: _Prepared, results: Contents, data_set: int, samples: Sequence[Call]
     ) -> Generator[Call, None, tuple[Call, list[str]]]:
-        """Call it on the same data, oftener while that is slow: it may keep what comes often. The last call counts."""
-        changed, end_s = [], time.monotonic() + less_work.MOST_CALLS_S
-        for _ in range(less_work.MOST_CALLS):
+        """Call it on the same data, oftener if samples do less: it may keep what comes often, and do less then."""
+        changed: list[str] = []
+        calls: list[Call] = []
+        less, end_s, metric = 0, time.monotonic() + less_work.MOST_CALLS_S, metric_named(self._pattern.metric)
+        while True:
             # all is written once more, so that caches are as before
             self._show(data_set)
             prepared.memory.rewrite()
             self._fill(results)
             with self._inputs_kept(look=self._looks) as changed_now:
-                call = yield from self._called(variant, prepared)
+                calls.append((yield from self._called(variant, prepared)))
             changed += changed_now
-            if time.monotonic() > end_s or not is_slow(call):
-                break
-        return call, changed
+            less = less + 1 if not samples or less_work.does_no_more(calls[-1], samples, metric) else 0
+            if less == len(calls) or len(calls) == less_work.MOST_CALLS or time.monotonic() > end_s:
+                return calls[0], changed
+            if less == less_work.CALLS_IN_A_ROW:
+                return calls[-1], changed
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that need no comparison: they equal those of the last call on these data.
