@@ -304,7 +304,7 @@ class ProblemPlace:
         metric = metric_named(self._pattern.metric)
         if less_work.does_no_more(call, latest, metric):
             return Checked(call.measured, results, changed, None, ready, known, usual=usual)
-        # by time alone, and not of shared memory: just written by the host, it is not where it is among samples
+        # times do not compare for shared memory: just written by the host, it is not where it is among samples
         by = None if prepared.memory.migrates else metric
         often = latest if not anew and is_alone and by else ()
         again, changed_again = yield from self._called_again(variant, prepared, results, data_set, often)
@@ -327,10 +327,10 @@ class ProblemPlace:
                 calls.append((yield from self._called(variant, prepared)))
             changed += changed_now
             less = less + 1 if not samples or less_work.does_no_more(calls[-1], samples, metric) else 0
-            if less == len(calls) or len(calls) == less_work.MOST_CALLS or time.monotonic() > end_s:
-                return calls[0], changed
             if less == less_work.CALLS_IN_A_ROW:
                 return calls[-1], changed
+            if less == len(calls) or len(calls) == less_work.MOST_CALLS or time.monotonic() > end_s:
+                return calls[0], changed
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that need no comparison: they equal those of the last call on these data.
