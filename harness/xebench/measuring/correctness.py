@@ -30,7 +30,7 @@ from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.tables.analysis.metrics import EventTimes
-from xebench.vocabulary import Status
+from xebench.vocabulary import Metric, Status
 
 #: Times that a variant must do less when called again: what it does may vary by itself.
 LOOKS: Final = 10
@@ -131,7 +131,7 @@ class Checker:
     Args:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
-        time_ns: the time of a call's work, in ns.
+        metric: of the family.
         first_visit: True if the family was not measured before in this run. A variant whose samples had the second data
             before a check of it is also checked on unseen data at the end.
 
@@ -143,14 +143,14 @@ class Checker:
         self,
         expected: Mapping[int, Expected],
         source: random.Random,
-        time_ns: Callable[[MeasuredSample], float],
+        metric: Metric,
         *,
         first_visit: bool = True,
     ) -> None:
         self.data_set = 0
         self._expected = expected
         self._source = source
-        self._time_ns = time_ns
+        self._metric = metric
         self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
         self._samples_had: set[int] = {0}
         self._checked_on_new: set[str] = set()
@@ -243,7 +243,7 @@ class Checker:
         data_set = 1 - self.data_set if has_other else self.data_set
         expected = self._of(run, data_set)
         assert expected is not None
-        has_reference, seconds = True, SecondCalls(self._time_ns, bool(run.variant.ranks))
+        has_reference, seconds = True, SecondCalls(self._metric, bool(run.variant.ranks))
         while len(seconds.less) < LOOKS:
             contents = expected.poison(self._source, at_end=at_end)
             checked = yield from place.check(run.name, contents, data_set, anew=not as_it_is)

@@ -145,12 +145,7 @@ class FamilyLoop:
         self._next_block = plan.first_block
         # each pass has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
-        self._checker = Checker(
-            expected,
-            source,
-            lambda measured: times_of(measured)[metric_named(plan.metric).of_work],
-            first_visit=not plan.first_instance,
-        )
+        self._checker = Checker(expected, source, metric_named(plan.metric), first_visit=not plan.first_instance)
         self._running = RunningClock()
         self._spot_checks = SpotChecks(source, plan.sampling.min_blocks, self._running)
 

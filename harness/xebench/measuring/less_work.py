@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from xebench.measuring.place import Call
@@ -35,16 +35,16 @@ class SecondCalls:
     """Calls of a variant on data that it had in the call before, compared with that one.
 
     Args:
-        time_ns: the time of a call's work.
+        metric: of the family.
         has_ranks: True if processes of MPI run the variant.
 
     Attributes:
         less: for each second call that did less work, how many times as long the first one took.
     """
 
-    def __init__(self, time_ns: Callable[[MeasuredSample], float], has_ranks: bool) -> None:
+    def __init__(self, metric: Metric, has_ranks: bool) -> None:
         self.less: list[float] = []
-        self._time_ns, self._has_ranks = time_ns, has_ranks
+        self._metric, self._has_ranks = metric.of_work, has_ranks
         self._fewer, self._as_much = True, 0
         self._shortest_new_ns, self._longest_known_ns = math.inf, 0.0
 
@@ -57,7 +57,7 @@ class SecondCalls:
             other: True if both do what most samples do not.
         """
         self._fewer &= has_fewer
-        new_ns, known_ns = self._time_ns(new), self._time_ns(known)
+        new_ns, known_ns = (times_of(measured)[self._metric] for measured in (new, known))
         self._shortest_new_ns = min(self._shortest_new_ns, new_ns)
         self._longest_known_ns = max(self._longest_known_ns, known_ns)
         longer = takes_longer(new_ns, known_ns) or takes_longer(new.host_ns, known.host_ns, WAKING_NS)

@@ -97,7 +97,7 @@ class ProblemPlace:
         self._sums_of_inputs: dict[int, Mapping[str, bytes]] = {}
         self._was_changed = False
         self._sums_of_results: dict[tuple[str, int], Mapping[str, bytes]] = {}
-        self._pattern = pattern
+        self._pattern, self._metric = pattern, metric_named(pattern.metric)
         self._problems, self._parameters = problems, parameters
         self._prepared: dict[str, _Prepared] = {}
         self._set_up: _Prepared | None = None  # for a call of a check
@@ -106,7 +106,7 @@ class ProblemPlace:
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
-        self.session.records_direct_calls = metric_named(self._pattern.metric).on_device_clock
+        self.session.records_direct_calls = self._metric.on_device_clock
         self._bind(0)
         given = self._parameters.items()
         values = ((name, value.item() if isinstance(value, np.generic) else value) for name, value in given)
@@ -301,11 +301,10 @@ class ProblemPlace:
         is_alone = self.session.comm.size == 1
         ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
         usual = less_work.usual_commands(latest) if self._problems.count == 1 else ()
-        metric = metric_named(self._pattern.metric)
-        if less_work.does_no_more(call, latest, metric):
+        if less_work.does_no_more(call, latest, self._metric):
             return Checked(call.measured, results, changed, None, ready, known, usual=usual)
         # times do not compare for shared memory: just written by the host, it is not where it is among samples
-        by = None if prepared.memory.migrates else metric
+        by = None if prepared.memory.migrates else self._metric
         often = latest if not anew and is_alone and by else ()
         again, changed_again = yield from self._called_again(variant, prepared, results, data_set, often)
         other = less_work.does_what_samples_lack(call, again, latest, by, anew=anew)
@@ -317,7 +316,7 @@ class ProblemPlace:
         """Call it on the same data, oftener if samples do less: it may keep what comes often, and do less then."""
         changed: list[str] = []
         calls: list[Call] = []
-        less, end_s, metric = 0, time.monotonic() + less_work.MOST_CALLS_S, metric_named(self._pattern.metric)
+        less, end_s = 0, time.monotonic() + less_work.MOST_CALLS_S
         while True:
             # all is written once more, so that caches are as before
             self._show(data_set)
@@ -326,10 +325,11 @@ class ProblemPlace:
             with self._inputs_kept(look=self._looks) as changed_now:
                 calls.append((yield from self._called(variant, prepared)))
             changed += changed_now
-            less = less + 1 if not samples or less_work.does_no_more(calls[-1], samples, metric) else 0
+            less = less + 1 if less_work.does_no_more(calls[-1], samples, self._metric) else 0
             if less == less_work.CALLS_IN_A_ROW:
                 return calls[-1], changed
-            if less == len(calls) or len(calls) == less_work.MOST_CALLS or time.monotonic() > end_s:
+            is_over = len(calls) == less_work.MOST_CALLS or time.monotonic() > end_s
+            if not samples or less == len(calls) or is_over:
                 return calls[0], changed
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
