@@ -20,7 +20,6 @@ from dpctl.utils import intel_device_info
 
 from xebench.errors import Unsupported
 from xebench.system.gpus import GpuError, gpu_of_device
-from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Device, UsmArray
 
 #: Work-items for a compute unit whose threads are not known. A multiprocessor of Nvidia's data-centre GPUs holds 2048
@@ -86,7 +85,7 @@ class _Nobody:
 class _MpiBuffer(list[Any]):
     """A piece of memory and its type, as mpi4py takes them; the array, of which MPI has the address alone, lives on."""
 
-    def __init__(self, array: usm_ndarray, memory: Any, datatype: Any) -> None:
+    def __init__(self, array: UsmArray, memory: Any, datatype: Any) -> None:
         super().__init__([memory, datatype])
         self._array = array
 
@@ -109,6 +108,8 @@ class Ranks:
         """See `Session.mpi_buffer`; all memory of a CPU is the host's own."""
         if self is ALONE:
             return array
+        from xebench.system.runtime.tensor import usm_ndarray  # which takes long to import, and few need
+
         if not isinstance(array, usm_ndarray) or not array.flags.c_contiguous:
             raise TypeError("session.mpi_buffer takes a contiguous array in USM; numpy arrays need none")
         known = device.is_cpu or (self.knows_device and device.backend == dpctl.backend_type.level_zero)

@@ -44,9 +44,7 @@ LIBRARIES = (
     ("libmkl_sycl_dft.so.4", "onemkl-sycl-dft"),
     ("libmkl_sycl_rng.so.4", "onemkl-sycl-rng"),
     ("libmkl_sycl_vm.so.4", "onemkl-sycl-vm"),
-    ("libmkl_sycl_sparse.so.4", "onemkl-sycl-sparse"),
     ("libmkl_sycl_stats.so.4", "onemkl-sycl-stats"),
-    ("libmkl_sycl_data_fitting.so.4", "onemkl-sycl-datafitting"),
 )
 
 # libsycl.so opens these itself, from its own folder, when it looks for devices; without them it finds none.
