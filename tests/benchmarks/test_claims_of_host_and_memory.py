@@ -111,7 +111,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Run:
     output = tmp_path_factory.mktemp("odd") / "run"
     names = [name for name, info in INFOS.items() if "n" in info.presets["smoke"]]
     command = [sys.executable, "-m", "xebench", "run", *names, "--preset", "smoke", "--device", "cpu"]
-    options = ["--set", "n=8191", "--set", "work=2", "--budget", "0.05", "--output", str(output)]
+    options = ["--state", "hot", "--set", "n=8191", "--set", "work=2", "--budget", "0.01", "--output", str(output)]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return xebench.load_run(output)

@@ -52,7 +52,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
         command = [sys.executable, "-m", "xebench", "run", *({"*"} & names or sorted(names))]
-        options = ["--preset", "smoke", "--device", "cpu", "--budget", "0.01", "--output", str(output)]
+        options = ["--preset", "smoke", "--state", "hot", "--budget", "0.01", "--device", "cpu", "--output", str(output)]
         stderr = ""
         if not (output / "manifest.json").exists():
             done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=1200)
@@ -168,7 +168,7 @@ def test_what_follows_the_device_is_right_with_sub_groups_of_32(tmp_path: Path) 
     names = [info.name for info in INFOS if "sub_group_size" in info.axes]
     assert len(names) >= 7
     command = [sys.executable, "-m", "xebench", "run", *names, "--preset", "smoke", "--device", "cpu"]
-    options = ["--set", "sub_group_size=32", "--budget", "0.01", "--output", str(tmp_path / "run")]
+    options = ["--state", "hot", "--set", "sub_group_size=32", "--budget", "0.01", "--output", str(tmp_path / "run")]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = xebench.load_run(tmp_path / "run").cases

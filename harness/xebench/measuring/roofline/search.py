@@ -224,7 +224,7 @@ RUN: Final = replace(
 )
 #: For runs of milliseconds a sample, and where the roofs are known from before.
 BRIEF: Final = replace(
-    QUICK, screening=1, finalists=1, patience_s=0.03, most_s=0.1, most_forms=1, most_bytes=float(1 << 29)
+    QUICK, screening=1, finalists=1, patience_s=0.01, most_s=0.1, most_forms=1, most_bytes=float(1 << 29)
 )
 
 EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}

@@ -67,11 +67,11 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
     Args:
         medians: of each pair the log speed-ups of its instances; those of one instance say nothing.
     """
-    from scipy import special  # slow to import, and a finished run is read without it
-
     known = [np.asarray(one, float) for one in medians if len(one) > 1]
     if len(known) < FEWEST_PAIRS:
         return NOTHING
+    from scipy import special  # slow to import, and few pairs are read without it
+
     half_freedom = np.array([(one.size - 1) / 2 for one in known])
     variances = np.maximum([one.var(ddof=1) for one in known], LEAST_SPREAD**2)
     # the logarithm of a variance, less what a chi squared of its degrees of freedom has for a mean
