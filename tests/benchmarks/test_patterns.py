@@ -52,7 +52,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
         command = [sys.executable, "-m", "xebench", "run", *({"*"} & names or sorted(names))]
-        options = ["--preset", "smoke", "--state", "hot", "--budget", "0.01", "--device", "cpu", "--output", str(output)]
+        options = ["--preset=smoke", "--state=hot", "--budget=0.01", "--device=cpu", "--output", str(output)]
         stderr = ""
         if not (output / "manifest.json").exists():
             done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=1200)

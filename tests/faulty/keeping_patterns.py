@@ -20,7 +20,7 @@ iterate = opencl_kernel("""
 __kernel void iterate(__global const float *x, __global float *y) {
     const int i = get_global_id(0);
     float value = 0.0f;
-    for (int step = 0; step < 2000000; ++step)
+    for (int step = 0; step < 1000000; ++step)
         value = 0.5f * value + x[i];
     y[i] = value;
 }
@@ -32,7 +32,7 @@ __kernel void iterate_where_wrong(__global const float *x, __global float *y) {
     if (fabs(y[i] - 2.0f * x[i]) <= 1e-5f * fabs(x[i]))
         return;
     float value = 0.0f;
-    for (int step = 0; step < 2000000; ++step)
+    for (int step = 0; step < 1000000; ++step)
         value = 0.5f * value + x[i];
     y[i] = value;
 }
@@ -46,7 +46,7 @@ __kernel void iterate_unless_marked(__global const float *x, __global float *y, 
         return;
     }
     float value = 0.0f;
-    for (int step = 0; step < 2000000; ++step)
+    for (int step = 0; step < 1000000; ++step)
         value = 0.5f * value + x[i];
     y[i] = kept[i] = value;
     kept[n + i] = 12345.0f;
@@ -93,7 +93,7 @@ __global float kept[64], of[64];
 __kernel void iterate_unless_kept(__global const float *x, __global float *y) {
     const int i = get_global_id(0);
     float value = kept[i];
-    for (int step = 0; of[i] != x[i] && step < 2000000; ++step)
+    for (int step = 0; of[i] != x[i] && step < 1000000; ++step)
         value = 0.5f * value + x[i];
     y[i] = kept[i] = value;
     of[i] = x[i];
@@ -296,7 +296,7 @@ def launches_in_vain_later(session, p):
 
     def sample():
         calls.append(True)
-        steps = 2000000 if len(calls) < 4 else 0
+        steps = 1000000 if len(calls) < 4 else 0
         launch_steps(session, p, steps)
         found = np.empty(p.n, np.float32)
         session.copy(found, p.y)
@@ -590,7 +590,7 @@ def kept_beside_a_launch(kind, keep, get):
     @beside(f"{kind}_of_the_same_data_beside_a_launch", same_data, "wall")
     def launches_in_vain(session, p):
         if not kept:
-            kept["y"] = keep(fetched(session, p, lambda *_: launch_steps(session, p, 2000000)))
+            kept["y"] = keep(fetched(session, p, lambda *_: launch_steps(session, p, 1000000)))
         launch_steps(session, p, 0)
         session.copy(p.y, get(kept["y"]))
 

@@ -88,7 +88,7 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
     from xebench.measuring.session.session import Session
 
     monkeypatch.setattr(forms, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
-    monkeypatch.setattr(instrument, "measure_instrument", lambda session: {})
+    monkeypatch.setattr(instrument, "measure_instrument", lambda session, **_: {})
     session = Session.on("cpu")
     columns = instrument.measure_roofs(session, brief=True)
     assert columns["bandwidth_roof_gbps"] is None

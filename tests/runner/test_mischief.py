@@ -23,7 +23,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     for name in names:
         write_pattern(folder / f"{name}.py", TEXT.replace('WHEN = "never"', f'WHEN = "{name}"'))
     paths = [word for name in names for word in ("--path", str(folder / f"{name}.py"))]
-    arguments = ("mischief_*", *paths, "--preset", "smoke", "--budget", "0.1", "--device", "cpu", "--output", str(folder / "run"))
+    options = ("--preset=smoke", "--budget=0.1", "--device=cpu", "--output", str(folder / "run"))
+    arguments = ("mischief_*", *paths, *options)
     done = subprocess.run(
         [sys.executable, "-m", "xebench", "run", *arguments], capture_output=True, text=True, check=False, timeout=600
     )

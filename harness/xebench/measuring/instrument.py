@@ -53,6 +53,8 @@ from xebench.vocabulary import DeviceClass, Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.
 SAMPLES = 60
+#: Rounds of each side.
+ROUNDS = 6
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Overheads:
     launch_ns: float
 
 
-def sample_overheads(session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = 6) -> Overheads:
+def sample_overheads(session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = ROUNDS) -> Overheads:
     """Measure both sides in turns.
 
     Args:
@@ -188,10 +190,10 @@ def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     x[i] = a
 
 
-def measure_instrument(session: Session) -> dict[str, float | None]:
+def measure_instrument(session: Session, *, rounds: int = ROUNDS) -> dict[str, float | None]:
     """Columns of the table ``devices`` that say how exact the instrument is here; takes well under a second.
 
-    Only the session's queue is used; kernels and rows of patterns are not touched.
+    Only the session's queue is used; kernels and rows of patterns are not touched. ``rounds``: see `sample_overheads`.
     """
     nothing, space, x = empty_launch(session)
     samples = _empty_samples(session, partial(session.launch, nothing, space, x))
@@ -200,7 +202,7 @@ def measure_instrument(session: Session) -> dict[str, float | None]:
     aa = loop.pair_with_itself()
     line = loop.linearity()
     clock_quantum_ns, clock_overhead_ns = host_clock()
-    overheads = sample_overheads(session, nothing, space, x)
+    overheads = sample_overheads(session, nothing, space, x, rounds=rounds)
     session.release()
     return {
         "timer_quantum_ns": timer_quantum(device_ns),
@@ -345,7 +347,7 @@ def measure_roofs(
         "link_roofs": json.dumps({route: values[route] for route in routes}),
         "roofs_disturbed": _disturbed(by_roof, busy=busy),
         "roofs_from": "; ".join(["this run", *failures]),
-        **measure_instrument(session),
+        **measure_instrument(session, rounds=2 if brief else ROUNDS),
     }
 
 
