@@ -25,8 +25,12 @@ DeviceKey = tuple[str | None, str]
 def rows(data: pd.DataFrame) -> list[Row]:
     """The rows of a frame as plain dictionaries, with None for null."""
     names = [str(name) for name in data]
-    plain = (values.astype(object).where(values.notna(), None).tolist() for _, values in data.items())
-    return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
+    columns = []
+    for _, values in data.items():
+        plain = values.to_numpy(object, copy=True)
+        plain[values.isna().to_numpy()] = None
+        columns.append(plain.tolist())
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def device_key(row: Mapping[str, Any]) -> DeviceKey:
