@@ -73,7 +73,9 @@ class Overheads:
     launch_ns: float
 
 
-def sample_overheads(session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = ROUNDS) -> Overheads:
+def sample_overheads(
+    session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = ROUNDS
+) -> Overheads:
     """Measure both sides in turns.
 
     Args:
