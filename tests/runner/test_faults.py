@@ -153,7 +153,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Run:
     write_pattern(gate, (FAULTY / "gate.py").read_text() + WRITES_EVERYWHERE)
     files = (FAULTY / "faults.py", FAULTY / "lying_driver.py", gate)
     paths = [word for file in files for word in ("--path", str(file))]
-    limits = ("--timeout", "10", "--memory-limit", "2G")
+    limits = ("--timeout", "15", "--memory-limit", "2G")
     run_xebench(*smoke(output, "faults", "lying_driver", "quick", "garbage", *paths, *limits), status=1)
     return load_run(output)
 
@@ -179,7 +179,7 @@ def test_each_end_of_a_worker_is_recorded_as_what_it_is(faults: Run) -> None:
     assert reasons["closes_what_is_not_its_own"] == "sample: OSError: [Errno 9] Bad file descriptor"
     # 120 is what some releases of Python end with when they cannot write to a closed descriptor
     assert reasons["closes_everything"] in ("check: ended with status 1", "check: ended with status 120")
-    assert reasons["endless_kernel"] == "check: no answer for 10 s"
+    assert reasons["endless_kernel"] == "check: no answer for 15 s"
     assert not faults.complete and faults.manifest["ended_by"] == "worker killed", "somebody else ended one of them"
 
 
