@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from xebench.measuring.place import Contents
 from xebench.system.children.worker import Receiver, Sender, UnreadableMessage
 
 
@@ -21,6 +22,10 @@ class Text(msgspec.Struct, tag=True):
 
 class Done(msgspec.Struct, tag=True):
     """Nothing more."""
+
+
+class Arrays(msgspec.Struct, tag=True):
+    arrays: Contents
 
 
 Message = Text | Done
@@ -75,6 +80,42 @@ def test_messages_of_two_threads_do_not_mix(pipe: tuple[int, int]) -> None:
     for thread in threads:
         thread.join()
     assert sorted(texts) == ["a" * 300_000] * 20 + ["b" * 300_000] * 20
+
+
+def test_arrays_follow_their_message_and_may_come_in_pieces(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    receiver: Receiver[Any] = Receiver(reading, Arrays | Done)
+    sent: dict[str, Any] = {
+        "large": np.arange(1 << 17, dtype=np.float64).reshape(2, -1),  # 1 MiB: a pipe holds less
+        "columns": np.arange(6, dtype=np.int16).reshape(2, 3).T,
+        "number": np.array(7.5),
+        "none": np.empty((0, 3), np.float32),
+        "lines": np.full(4, ord("\n"), np.uint8),
+    }
+
+    def send() -> None:
+        for each in (Arrays(sent), Done()):
+            Sender(writing).send(each)
+
+    thread = threading.Thread(target=send)
+    with pytest.raises(TimeoutError):
+        receiver.receive(0)
+    thread.start()
+    message = None
+    while message is None:
+        try:
+            message = receiver.receive(0)
+        except TimeoutError:  # of which nothing is lost
+            continue
+    thread.join()
+    assert receiver.receive(1) == Done()
+    assert list(message.arrays) == list(sent)
+    for name, array in message.arrays.items():
+        assert array.dtype == sent[name].dtype and not array.flags.writeable
+        np.testing.assert_array_equal(array, sent[name])
+    os.write(writing, b'{"type":"Arrays","arrays":{"half":{"dtype":"<f4","shape":[2]}}}\n1234')
+    os.close(writing)
+    assert receiver.receive(1) is None
 
 
 @pytest.mark.parametrize(
