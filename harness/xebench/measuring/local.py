@@ -315,17 +315,19 @@ class ProblemPlace:
     ) -> Generator[Call, None, tuple[Call, list[str]]]:
         """Call it on the same data, oftener if samples do less: it may keep what comes often, and do less then."""
         calls: list[Call] = []
+        changed: list[str] = []
         less, end_s = 0, time.monotonic() + less_work.MOST_CALLS_S
-        with self._inputs_kept(look=self._looks) as changed:
-            while not calls or (samples and less < len(calls) < less_work.MOST_CALLS and time.monotonic() < end_s):
-                # all is written once more, so that caches are as before
-                self._show(data_set)
-                prepared.memory.rewrite()
-                self._fill(results)
+        while not calls or (samples and less < len(calls) < less_work.MOST_CALLS and time.monotonic() < end_s):
+            # all is written, or looked at, once more, so that caches are as before
+            self._show(data_set)
+            prepared.memory.rewrite()
+            self._fill(results)
+            with self._inputs_kept(look=self._looks) as changed_now:
                 calls.append((yield from self._called(variant, prepared)))
-                less = less + 1 if less_work.does_no_more(calls[-1], samples, self._metric) else 0
-                if less == less_work.CALLS_IN_A_ROW:
-                    return calls[-1], changed
+            changed += changed_now
+            less = less + 1 if less_work.does_no_more(calls[-1], samples, self._metric) else 0
+            if less == less_work.CALLS_IN_A_ROW:
+                return calls[-1], changed
         return calls[0], changed
 
     def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
