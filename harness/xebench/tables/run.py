@@ -16,6 +16,7 @@ from xebench.errors import RunFolderError, XebenchError, describe_error, suggest
 from xebench.tables import files, journal, packed_run, schema
 from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.tables.analysis.compare import compilers
+from xebench.tables.analysis.points import plain
 from xebench.tables.analysis.summaries import refuse_doubled_events, refuse_doubled_samples, with_checked
 from xebench.vocabulary import FAILED
 
@@ -256,7 +257,7 @@ class Run:
         expected = [
             is_expected(status, reason, from_json(claims))
             for status, reason, claims in zip(
-                *(_texts(failed[name]) for name in ("status", "reason", "claims")), strict=True
+                *(plain(failed[name]) for name in ("status", "reason", "claims")), strict=True
             )
         ]
         return failed[[not each for each in expected]]
@@ -368,10 +369,6 @@ def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
 
     found = versions.compare_versions(run, compare.THRESHOLD if threshold is None else threshold)
     return schema.with_parameters(schema.frame("comparisons", found))
-
-
-def _texts(column: pd.Series[Any]) -> list[Any]:
-    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -83,13 +84,11 @@ class UnreadableMessage(Exception):
 class Sender:
     """Write messages to a file descriptor; several threads may, forks of the process may not.
 
-    A message is a line of JSON. The bytes of its arrays follow: as text they would take ten times as long.
+    A message is a line of JSON. The bytes of its arrays follow: as text they took four times as long.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._encoder = msgspec.json.Encoder(enc_hook=self._plain)
-        self._arrays: list[memoryview] = []
         self._pid = os.getpid()
         self._file = os.fstat(descriptor)
         # a pipe that is full takes a message in pieces, and another thread's must not come between them
@@ -109,21 +108,23 @@ class Sender:
             BrokenPipeError: the reader is gone.
         """
         end_a_fork(self._pid)
+        arrays: list[bytes] = []
+        line = msgspec.json.encode(message, enc_hook=partial(_plain, arrays)) + b"\n"
         with self._lock:
-            self._arrays = []
-            for part in (memoryview(self._encoder.encode(message) + b"\n"), *self._arrays):
-                data = part  # what is left of it is not copied
+            for part in (line, *arrays):
+                data = memoryview(part)  # what is left of it is not copied
                 while data:
                     data = data[os.write(self._descriptor, data) :]
 
-    def _plain(self, value: Any) -> Any:
-        """Numpy's arrays by what describes them, its scalars as Python's."""
-        if hasattr(value, "tobytes") and hasattr(value, "__array__") and hasattr(value, "__len__"):
-            self._arrays.append(memoryview(value.tobytes()))
-            return {"dtype": value.dtype.str, "shape": value.shape}
-        if hasattr(value, "item"):
-            return value.item()
-        raise NotImplementedError(f"a message cannot hold a {type(value).__name__}")
+
+def _plain(arrays: list[bytes], value: Any) -> Any:
+    """Numpy's arrays by what describes them, their bytes into ``arrays``; its scalars as Python's."""
+    if hasattr(value, "tobytes") and hasattr(value, "__array__") and hasattr(value, "__len__"):
+        arrays.append(value.tobytes())
+        return {"dtype": value.dtype.str, "shape": value.shape}
+    if hasattr(value, "item"):
+        return value.item()
+    raise NotImplementedError(f"a message cannot hold a {type(value).__name__}")
 
 
 class Receiver(Generic[T]):
