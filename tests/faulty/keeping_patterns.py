@@ -189,6 +189,20 @@ beside("a_few_times_and_data_read_before")(works_a_few_times)
 beside("a_few_times_of_the_same_data", same_data)(works_a_few_times)
 
 
+@beside("leaves_out_the_first_data_from_the_fourth_call_on")
+def knows_data_of_samples(session, p):
+    first, calls = [], []
+
+    def sample():
+        data = p.host.x.tobytes()
+        calls.append(True)
+        if not first:
+            first.append(data)
+        session.launch(iterate, kapi.Range(1 if data == first[0] and len(calls) > 3 else p.n), p.x, p.y)
+
+    return sample
+
+
 @beside("output_is_right")
 def skips_where_right(session, p):
     session.launch(iterate_where_wrong, kapi.Range(p.n), p.x, p.y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_a_variant_that_leaves_outputs_as_they_are_is_wrong() -> None:
     status, reason = found["writes_where_it_sees_nan"]
     assert status == "wrong"
     assert reason.startswith("results are wrong in block ")
-    assert "after outputs were overwritten: a variant must write every output each time, from nothing" in reason
+    assert re.search("after outputs were overwritten(| in part): a variant must write every output each time", reason)
 
 
 def test_a_variant_that_looks_at_the_first_output_alone_is_wrong() -> None:

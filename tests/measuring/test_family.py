@@ -74,8 +74,13 @@ class FakePlace:
         self._changed = ["x"] if variant in self.spoils else self._changed
         return self._measured(batch)
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+    def check(
+        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
+    ) -> Calls[Checked]:
         yield from ()
+        if at is not None:
+            self._ask("look at a part", variant)
+            return Checked(self._measured(1), {"y": RIGHT})
         self._ask("check", variant)
         if contents is None:  # a call that nobody looks at
             return Checked(self._measured(1), {})

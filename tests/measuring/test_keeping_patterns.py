@@ -104,6 +104,11 @@ def test_what_is_kept_of_data_that_come_often_is_found_by_calls_on_the_same_data
     assert status == "wrong" and ("on new data" in reason or "fewer commands when called again" in reason)
 
 
+def test_what_samples_alone_leave_out_is_found_by_a_call_that_follows_a_sample_as_the_next_one_does() -> None:
+    status, reason = of_last(measure(KEEPING, "leaves_out_the_first_data_from_the_fourth_call_on", max_blocks=24))
+    assert status == "wrong" and "after outputs were overwritten in part: " in reason
+
+
 def test_a_memo_on_the_device_is_spoilt_or_found_by_its_time() -> None:
     status, reason = of_last(measure(KEEPING, "memo_on_the_device"))
     assert status == "wrong"

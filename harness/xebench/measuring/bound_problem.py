@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -188,6 +188,25 @@ class Binding:
             else:
                 self._memory.write(target, contents[name])
 
+    def poison_part(self, contents: Mapping[str, Array], at: float) -> None:
+        """Overwrite some elements of outputs; see `part_at`."""
+        for name, array in contents.items():
+            part = self._part(name, at)
+            if isinstance(part, np.ndarray):
+                part[...] = array
+            else:
+                self._memory.write(part, array)
+
+    def results_in_part(self, at: float) -> dict[str, Array]:
+        """Host copies of some elements of everything that a variant must write; see `part_at`."""
+        parts = ((name, self._part(name, at)) for name in self.written())
+        return {name: part.copy() if isinstance(part, np.ndarray) else self._memory.read(part) for name, part in parts}
+
+    def _part(self, name: str, at: float) -> Any:
+        array = getattr(self.bound, name)
+        flat = array.reshape(-1) if isinstance(array, np.ndarray) else self._memory.flat(array)
+        return flat[part_at(flat.size, at)]
+
     def written(self) -> dict[str, Any]:
         """The arrays that a variant must write, on the device or the host."""
         return {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
@@ -199,6 +218,16 @@ class Binding:
             for name, value in self.written().items()
             if name not in known
         }
+
+
+#: Elements of a part: so few that it takes no longer to write them than between two samples.
+PART: Final = 64
+
+
+def part_at(size: int, at: float) -> slice:
+    """A few neighbours among so many elements, from ``at`` on: 0 for the first ones, nearly 1 for the last."""
+    begin = int(at * max(1, size - PART + 1))
+    return slice(begin, begin + PART)
 
 
 def turned(problem: Problem) -> Problem:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.measuring.bound_problem import fills, initial_contents, output_types
+from xebench.measuring.bound_problem import fills, initial_contents, output_types, part_at
 from xebench.measuring.comparison import (
     check_reference,
     difference,
@@ -77,6 +77,12 @@ class Expected:
         expected = self.arrays[name]
         poison = poison_for(expected, source, self.rtol, self.atol, fill=fill, not_a_number=not_a_number)
         return poison if at_end is None else in_part(poison, expected, source, at_end=at_end)
+
+    def part(self, at: float) -> Expected:
+        """The same of a few elements of each array (`xebench.measuring.bound_problem.part_at`)."""
+        rows = {name: array.reshape(self.ranks or 1, -1) for name, array in self.arrays.items()}
+        parts = {name: array[:, part_at(array.shape[1], at)] for name, array in rows.items()}
+        return replace(self, arrays=parts if self.ranks else {name: part[0] for name, part in parts.items()})
 
     def faults(self, results: Contents, known: Sequence[str] = ()) -> str:
         """Return in one line how results differ from the expected ones; "" if they do not.
@@ -204,6 +210,27 @@ class Checker:
             unseen = None if run.name in self._checked_on_new else self._unseen
             yield from self._look(run, place, "", None, lambda commands: None, unseen)
 
+    def fault_in_part(
+        self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
+    ) -> Calls[str]:
+        """Call a variant right after a sample, with some elements of its outputs overwritten; "" if they are right.
+
+        One that leaves out work where calls follow one another at once does so now, and cannot where all is set up
+        before a call, which takes longer. Functions need no such look: any call of a check gives its results.
+
+        Args:
+            run, place, block, remember: see :meth:`verify_between`.
+        """
+        expected = self._of(run, self.data_set)
+        if expected is None or expected.of:
+            return ""
+        part = expected.part(at := self._source.random())
+        checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
+        _note(checked.measured, remember)
+        faults = part.faults(checked.results)
+        where = f"results are wrong in block {block}, after outputs were overwritten in part: {_EACH_TIME}"
+        return f"{where}: {faults}" if faults else ""
+
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
     ) -> Calls[None]:
@@ -284,7 +311,8 @@ class Checker:
         has_one = self._of(run, 1) is None
         if has_one and (left_out := {*first} - commands_of(checked.measured) - {*checked.usual}):
             names = ", ".join(" ".join(command) for command in sorted(left_out))
-            run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}")
+            once = "what is done once, such as tuning, belongs before the function that it returns"
+            run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}; {once}")
         if run.program is not None:
             own = Counter((command.kind, command.name) for command in checked.measured.executions[0])
             run.program = run.program if own == Counter(first) else None

@@ -326,10 +326,13 @@ class FamilyLoop:
         return value if run.is_good() else None
 
     def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> Calls[None]:
-        if changed := self._places.changed():
+        place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
+        fault = yield from self._checker.fault_in_part(run, place, block, remember)
+        if changed := self._places.changed():  # maybe by another: then no result says anything
             self._recheck(changed)
+        elif fault:
+            run.drop(Status.WRONG, fault)
         else:
-            place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
             yield from self._checker.verify_between(run, place, block, remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:

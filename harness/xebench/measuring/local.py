@@ -155,7 +155,7 @@ class ProblemPlace:
             ):
                 self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
-            compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
+            compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
         self._known(variant, contents, self._data_set)
         reads = self._may_keep(self._prepared[variant])
         commands = self._prepared[variant].commands
@@ -275,8 +275,14 @@ class ProblemPlace:
         self._used_ns = self._threads.used_ns(variant)
         return call
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+    def check(
+        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
+    ) -> Calls[Checked]:
         """Call the variant on the other data with poisoned outputs, then again on its own results."""
+        if at is not None:
+            self.binding.poison_part(contents or {}, at)
+            yield (now := Call())
+            return Checked(now.measured, self.binding.results_in_part(at))
         prepared = self._get(variant)
         latest = prepared.latest if self._brief else ()
         anew = anew and self._may_keep(prepared)
@@ -442,7 +448,3 @@ class ProblemPlace:
             raise
         if look:
             changed += self.changed()
-
-
-def compiled_stages(session: Session) -> list[CompiledStage]:
-    return [CompiledStage(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]

@@ -11,8 +11,7 @@ import msgspec
 
 from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
-from xebench.measuring.local import compiled_stages
-from xebench.measuring.place import Call, Calls, Checked, Contents, Started, make
+from xebench.measuring.place import Call, Calls, Checked, CompiledStage, Contents, Started, make
 from xebench.measuring.results import TRIES, Unfinished, arrays_of
 from xebench.measuring.samples import WAKING_NS, is_late
 from xebench.measuring.session.recorder import MeasuredSample
@@ -112,7 +111,7 @@ class FunctionPlace:
             raise
         except XebenchError as error:
             raise XebenchError(f"{error} ({self._advice})" if self._advice else str(error)) from error
-        compiled, kernels, devices = compiled_stages(session), session.take_kernels(), session.take_devices()
+        compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         self._calls[variant] = function
         # what it keeps of its arguments is looked for at last, on new ones
@@ -141,7 +140,9 @@ class FunctionPlace:
         self._session.take_allocations()  # no check looks at what functions keep
         return measured
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+    def check(
+        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
+    ) -> Calls[Checked]:
         """Call the function once more: the results are what it returns.
 
         ``anew``: on arguments that are made for it, where there is a setup and memory, and then again on these. Another

@@ -136,6 +136,11 @@ class CompiledStage(NamedTuple):
     host_ns: int
     cached: bool
 
+    @classmethod
+    def taken(cls, session: Any) -> list[CompiledStage]:
+        """Those of a session since they were taken last."""
+        return [cls(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]
+
 
 class Started(Message, frozen=True):
     """A variant's first call.
@@ -259,7 +264,9 @@ class Place(Protocol):
             traced: whether it is one execution whose host calls are timed, and no sample.
         """
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+    def check(
+        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
+    ) -> Calls[Checked]:
         """Call a started variant once more, as a sample does; see `start`.
 
         Args:
@@ -268,6 +275,8 @@ class Place(Protocol):
             data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
                 is as its preparation left it.
             anew: True if a variant whose preparation read data is prepared for these, untimed.
+            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`), and the
+                results, too. Then nothing else is done before the call: it follows a sample as the next sample does.
         """
 
     def changed(self) -> Sequence[str]:

@@ -87,8 +87,8 @@ class PlaceServer:
                 case remote.Sample():
                     yield (call := Call())
                     replies.append(remote.Sampled(call.measured))
-                case remote.Check(variant, contents, data_set, anew):
-                    replies.append((yield from place.check(variant, contents, data_set, anew=anew)))
+                case remote.Check(variant, contents, data_set, anew, at):
+                    replies.append((yield from place.check(variant, contents, data_set, anew=anew, at=at)))
 
         asked = request if isinstance(request, remote.Sample) else remote.Sample(request.variant, 1, reset=True)
         sample = partial(

@@ -84,6 +84,7 @@ class Check(Message, frozen=True):
     contents: Contents | None
     data_set: int
     anew: bool
+    at: float | None = None
 
 
 class FindChanged(Message, frozen=True):
@@ -223,10 +224,12 @@ class RemotePlace:
         own = self._all(Sample(variant, batch, reset=flush is None, traced=traced), Sampled)
         return self._measured([each.measured for each in own])
 
-    def check(self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True) -> Calls[Checked]:
+    def check(
+        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
+    ) -> Calls[Checked]:
         """A check there, with its calls."""
         yield from ()
-        own = self._each([Check(variant, part, data_set, anew) for part in self._parts(contents)], Checked)
+        own = self._each([Check(variant, part, data_set, anew, at) for part in self._parts(contents)], Checked)
         again = [each.again for each in own if each.again is not None]
         return Checked(
             self._measured([each.measured for each in own]),

@@ -175,7 +175,7 @@ class DeviceMemory:
 
     def rewrite(self, array: UsmArray) -> None:
         """Overwrite a device array with what it holds, and wait: part after part, by way of another array."""
-        flat = tensor.tensor.reshape(array, (-1,))
+        flat = self.flat(array)
         other = allocate(min(flat.size, _FIRST), flat.dtype, self._queue)
         for begin in range(0, flat.size, _FIRST):
             part = flat[begin : begin + _FIRST]
@@ -187,9 +187,14 @@ class DeviceMemory:
         if source.nbytes:
             copy_async(self._queue, destination, source, []).wait()
 
+    @staticmethod
+    def flat(array: UsmArray) -> Any:
+        """The same memory in one dimension."""
+        return tensor.tensor.reshape(array, (-1,))
+
     def _fill(self, destination: Any, source: Array) -> None:
         """Write an array whose elements are one in memory (`numpy.broadcast_to`): the device doubles its beginning."""
-        flat = tensor.tensor.reshape(destination, (-1,))
+        flat = self.flat(destination)
         self.write(flat[:_FIRST], np.full(_FIRST, source.flat[0]))
         done = _FIRST
         while done < source.size:
