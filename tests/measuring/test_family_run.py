@@ -49,7 +49,7 @@ def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
         kept.append(kept_as)
         show(binding, problem, kept_as)
 
-    monkeypatch.setattr(local, "_has_room", lambda device, problem: True)
+    monkeypatch.setattr(local, "has_room", lambda device, problem: True)
     monkeypatch.setattr(bound_problem.Binding, "show", noting)
     write_pattern(tmp_path / "twice.py", EXITS.replace("AT", "()").replace("ERROR", "AssertionError"))
     done = measure(tmp_path / "twice.py", "exits", min_instances=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,8 @@ from xebench.system.runtime.devices import gib
 from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:
+    import dpctl
+
     from xebench.measuring.session.device_memory import DeviceMemory
 
 
@@ -188,14 +190,18 @@ class Binding:
             else:
                 self._memory.write(target, contents[name])
 
-    def poison_part(self, contents: Mapping[str, Array], at: float) -> None:
-        """Overwrite some elements of outputs; see `part_at`."""
-        for name, array in contents.items():
-            part = self._part(name, at)
-            if isinstance(part, np.ndarray):
-                part[...] = array
-            else:
-                self._memory.write(part, array)
+    def poison_of_part(self, contents: Mapping[str, Array], at: float) -> Callable[[], None]:
+        """What overwrites some elements of outputs, at once when it is called; see `part_at`."""
+        parts = [(self._part(name, at), array) for name, array in contents.items()]
+
+        def poison() -> None:
+            for part, array in parts:
+                if isinstance(part, np.ndarray):
+                    part[...] = array
+                else:
+                    self._memory.write(part, array)
+
+        return poison
 
     def results_in_part(self, at: float) -> dict[str, Array]:
         """Host copies of some elements of everything that a variant must write; see `part_at`."""
@@ -295,6 +301,15 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
         raise TooLarge(f"needs {gib(total)} of device memory, the device has {gib(global_memory_bytes)}")
     if max_alloc_bytes and largest > max_alloc_bytes:
         raise TooLarge(f"needs one allocation of {gib(largest)}, the device allows {gib(max_alloc_bytes)}")
+
+
+#: So many times a problem must fit a device that keeps copies of both sets of data.
+ROOM: Final = 8
+
+
+def has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
+    """True for a GPU, which reads copies of its data faster than the host's, if they are small beside its memory."""
+    return bool(device.is_gpu and ROOM * problem.working_set_bytes <= device.global_mem_size)
 
 
 def _bits(array: Array) -> Array:

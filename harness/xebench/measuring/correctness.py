@@ -210,13 +210,14 @@ class Checker:
             unseen = None if run.name in self._checked_on_new else self._unseen
             yield from self._look(run, place, "", None, lambda commands: None, unseen)
 
-    def fault_in_part(
+    def fault_at_once(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
     ) -> Calls[str]:
-        """Call a variant right after a sample, with some elements of its outputs overwritten; "" if they are right.
+        """Call a variant after a pause and again at once, as samples do, with some elements of outputs overwritten.
 
-        One that leaves out work where calls follow one another at once does so now, and cannot where all is set up
-        before a call, which takes longer. Functions need no such look: any call of a check gives its results.
+        One that leaves out work where calls follow one another does it in all other calls of checks, before which much
+        is set up. Functions need no such look: they have no outputs but what they return. Gives "" if the elements are
+        right and the second call did no less.
 
         Args:
             run, place, block, remember: see :meth:`verify_between`.
@@ -224,12 +225,19 @@ class Checker:
         expected = self._of(run, self.data_set)
         if expected is None or expected.of:
             return ""
-        part = expected.part(at := self._source.random())
-        checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
-        _note(checked.measured, remember)
-        faults = part.faults(checked.results)
-        where = f"results are wrong in block {block}, after outputs were overwritten in part: {_EACH_TIME}"
-        return f"{where}: {faults}" if faults else ""
+        part, pairs = expected.part(at := self._source.random()), SecondCalls(self._metric, bool(run.variant.ranks))
+        while len(pairs.less) < LOOKS:
+            if pairs.less and self._source.random() < 1 / 2:  # as in `_look`
+                yield from place.check(run.name, None, self.data_set, anew=False)
+            checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
+            late, at_once = checked.measured, checked.again or checked.measured
+            if faults := part.faults(checked.results):
+                where = f"results are wrong in block {block}, after outputs were overwritten in part"
+                return f"{where}: {_EACH_TIME}: {faults}"
+            pairs.add(late, at_once, _note(at_once, remember) < _note(late, remember), other=False)
+            if pairs.do_as_much:
+                return ""
+        return f"less work right after another call than after a pause in block {block}: {_ALL_ITS_WORK}"
 
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]

@@ -8,14 +8,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from xebench.dpex import direct_calls
 from xebench.measuring import less_work
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
-from xebench.measuring.bound_problem import Binding, turned
+from xebench.measuring.bound_problem import Binding, has_room, turned
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -27,15 +27,12 @@ from xebench.patterns.pattern import PLAIN, Pattern
 from xebench.patterns.problem import Problem
 from xebench.vocabulary import metric_named
 
-if TYPE_CHECKING:
-    import dpctl
-
 #: So many of a variant's samples a checked call is compared with.
 LATEST: Final = 8
 #: Kinds of commands that do not compute.
 COPIES: Final = {"copy", "fill", "barrier"}
-#: So many times a problem must fit a device that keeps copies of both sets of data.
-ROOM: Final = 8
+#: Pause before a call that does not follow another at once.
+PAUSE_S: Final = 0.005
 
 
 @dataclass
@@ -59,11 +56,6 @@ class _Prepared:
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
     commands: Sequence[tuple[str, str]] = ()
     computed: Contents = field(default_factory=dict)
-
-
-def _has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
-    """True for a GPU, which reads copies of its data faster than the host's, if they are small beside its memory."""
-    return bool(device.is_gpu and ROOM * problem.working_set_bytes <= device.global_mem_size)
 
 
 class ProblemPlace:
@@ -114,7 +106,7 @@ class ProblemPlace:
 
     def _bind(self, data_set: int) -> None:
         self._data_set = self._shown = data_set
-        self._keeps_copies = _has_room(self.session.device, self._problems[data_set])
+        self._keeps_copies = has_room(self.session.device, self._problems[data_set])
         self.binding = Binding(self._problems[data_set], self._parameters, DeviceMemory(self.session.queue))
         if self._problems.count > 1:
             self.binding.own_host_arrays()
@@ -280,9 +272,13 @@ class ProblemPlace:
     ) -> Calls[Checked]:
         """Call the variant on the other data with poisoned outputs, then again on its own results."""
         if at is not None:
-            self.binding.poison_part(contents or {}, at)
-            yield (now := Call())
-            return Checked(now.measured, self.binding.results_in_part(at))
+            poison = self.binding.poison_of_part(contents or {}, at)
+            time.sleep(PAUSE_S)
+            self._sums.wake()
+            yield (late := Call())
+            poison()
+            yield (at_once := Call())
+            return Checked(late.measured, self.binding.results_in_part(at), again=at_once.measured)
         prepared = self._get(variant)
         latest = prepared.latest if self._brief else ()
         anew = anew and self._may_keep(prepared)

@@ -275,8 +275,9 @@ class Place(Protocol):
             data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
                 is as its preparation left it.
             anew: True if a variant whose preparation read data is prepared for these, untimed.
-            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`), and the
-                results, too. Then nothing else is done before the call: it follows a sample as the next sample does.
+            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`). They are
+                written between two calls on the samples' data: one after a pause of some ms, and one that follows it
+                at once, as a sample follows another. The results are those of the second one in that part.
         """
 
     def changed(self) -> Sequence[str]:
