@@ -40,6 +40,7 @@ class FakePlace:
         clock_s: seconds that all of it took so far.
         lasts_s: by what is asked: how many each takes; none by default.
         again_ns: by variant: how long each next call takes that follows a checked one; none is made of others.
+        at_once_ns: by variant: how long a call takes that follows another one at once.
         data_sets: of the checks, by variant.
     """
 
@@ -51,6 +52,7 @@ class FakePlace:
         self.writes: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
         self.spoils: set[str] = set()
         self.again_ns: dict[str, Iterator[int]] = {}
+        self.at_once_ns: dict[str, Iterator[int]] = {}
         self.data_sets: dict[str, list[int]] = defaultdict(list)
         self._changed: list[str] = []
         self._now = 0
@@ -79,8 +81,9 @@ class FakePlace:
     ) -> Calls[Checked]:
         yield from ()
         if at is not None:
-            self._ask("look at a part", variant)
-            return Checked(self._measured(1), {"y": RIGHT})
+            self._ask("two calls", variant)
+            late, at_once_ns = self._measured(1), next(self.at_once_ns.get(variant, repeat(TIMES_NS)))
+            return Checked(late, self._written(variant, contents), again=self._measured(1, at_once_ns))
         self._ask("check", variant)
         if contents is None:  # a call that nobody looks at
             return Checked(self._measured(1), {})
@@ -274,6 +277,20 @@ def test_a_variant_that_is_quicker_when_called_again_each_time_but_one_is_wrong(
 def test_a_variant_that_is_quicker_now_and_then_or_by_little_is_right(again_ns: list[int]) -> None:
     place = FakePlace()
     place.again_ns["b"] = cycle(again_ns)
+    assert Measurement(place).run().outcomes()["b"] == ("ok", "")
+
+
+def test_a_variant_that_does_less_right_after_another_call_is_wrong() -> None:
+    place = FakePlace()
+    place.at_once_ns["b"] = repeat(TIMES_NS // 3)
+    status, reason = Measurement(place).run().outcomes()["b"]
+    assert status == "wrong" and reason.startswith("less work right after another call than after a pause in block ")
+    assert place.asked.count(("two calls", "b")) == LOOKS
+
+
+def test_a_variant_that_is_quicker_right_after_another_call_now_and_then_is_right() -> None:
+    place = FakePlace()
+    place.at_once_ns["b"] = cycle([TIMES_NS // 3, TIMES_NS])
     assert Measurement(place).run().outcomes()["b"] == ("ok", "")
 
 

@@ -234,7 +234,7 @@ class Checker:
             if faults := part.faults(checked.results):
                 where = f"results are wrong in block {block}, after outputs were overwritten in part"
                 return f"{where}: {_EACH_TIME}: {faults}"
-            pairs.add(late, at_once, _note(at_once, remember) < _note(late, remember), other=False)
+            pairs.add(late, at_once, _note(late, remember) > _note(at_once, remember), other=False)
             if pairs.do_as_much:
                 return ""
         return f"less work right after another call than after a pause in block {block}: {_ALL_ITS_WORK}"
