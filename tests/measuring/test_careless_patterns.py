@@ -97,7 +97,7 @@ def test_a_variant_that_looks_at_the_first_output_alone_is_wrong() -> None:
     status, reason = found["looks_at_the_first_element"]
     # it depends on where the first check of all leaves right results: at the beginning or at the end
     assert status == "wrong"
-    assert "after outputs were overwritten" in reason or "fewer commands when called again" in reason
+    assert re.search("outputs (were )?overwritten|fewer commands when called again", reason)
 
 
 def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
@@ -105,7 +105,7 @@ def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
     assert found["right"] == OK
     status, reason = found["looks_at_all_elements"]
     assert status == "wrong"
-    assert reason.startswith("fewer commands when called again on the same data")
+    assert reason.startswith(("fewer commands when called again on the same data", "more work after a pause, with"))
     assert outcomes("until_done") == {"steps": OK}
 
 

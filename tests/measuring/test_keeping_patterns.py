@@ -79,7 +79,8 @@ def test_checks_among_samples_are_calls_like_theirs_of_the_same_function(pattern
 def test_work_that_is_done_on_new_data_alone_is_found_by_its_time(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern))
     assert status == "wrong"
-    assert "as long on new data as when called again" in reason or "fewer commands when called again" in reason
+    how = "as long on new data as when called again|fewer commands when called again|with outputs overwritten in part"
+    assert re.search(how, reason)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_what_is_kept_of_data_that_come_often_is_found_by_calls_on_the_same_data
     assert status == "wrong" and ("on new data" in reason or "fewer commands when called again" in reason)
 
 
-def test_what_samples_alone_leave_out_is_found_by_a_call_that_follows_a_sample_as_the_next_one_does() -> None:
+def test_what_samples_alone_leave_out_is_found_by_a_call_on_their_data_with_a_part_of_outputs_overwritten() -> None:
     status, reason = of_last(measure(KEEPING, "leaves_out_the_first_data_from_the_fourth_call_on", max_blocks=24))
     assert status == "wrong" and "after outputs were overwritten in part: " in reason
 

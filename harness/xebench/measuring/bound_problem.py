@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
@@ -190,18 +190,14 @@ class Binding:
             else:
                 self._memory.write(target, contents[name])
 
-    def poison_of_part(self, contents: Mapping[str, Array], at: float) -> Callable[[], None]:
-        """What overwrites some elements of outputs, at once when it is called; see `part_at`."""
-        parts = [(self._part(name, at), array) for name, array in contents.items()]
-
-        def poison() -> None:
-            for part, array in parts:
-                if isinstance(part, np.ndarray):
-                    part[...] = array
-                else:
-                    self._memory.write(part, array)
-
-        return poison
+    def poison_part(self, contents: Mapping[str, Array], at: float) -> None:
+        """Overwrite some elements of outputs; see `part_at`."""
+        for name, array in contents.items():
+            part = self._part(name, at)
+            if isinstance(part, np.ndarray):
+                part[...] = array
+            else:
+                self._memory.write(part, array)
 
     def results_in_part(self, at: float) -> dict[str, Array]:
         """Host copies of some elements of everything that a variant must write; see `part_at`."""
@@ -226,7 +222,7 @@ class Binding:
         }
 
 
-#: Elements of a part: so few that it takes no longer to write them than between two samples.
+#: Elements of a part: so few that caches stay as they are when they are written.
 PART: Final = 64
 
 

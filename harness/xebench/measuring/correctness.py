@@ -210,34 +210,36 @@ class Checker:
             unseen = None if run.name in self._checked_on_new else self._unseen
             yield from self._look(run, place, "", None, lambda commands: None, unseen)
 
-    def fault_at_once(
+    def fault_after_pause(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
     ) -> Calls[str]:
-        """Call a variant after a pause and again at once, as samples do, with some elements of outputs overwritten.
+        """Call a variant as it is after a pause, with some elements of its outputs overwritten.
 
-        One that leaves out work where calls follow one another does it in all other calls of checks, before which much
-        is set up. Functions need no such look: they have no outputs but what they return. Gives "" if the elements are
-        right and the second call did no less.
+        One that leaves out work where calls follow one another does it then. All other calls of checks come late, too,
+        but on other data, or with other contents of memory and caches, so their times do not show it. Gives "" if the
+        elements are right, and the call does no more than samples or than one that follows it at once.
 
         Args:
             run, place, block, remember: see :meth:`verify_between`.
         """
         expected = self._of(run, self.data_set)
-        if expected is None or expected.of:
+        if expected is None or expected.of:  # functions have no outputs but what they return
             return ""
         part, pairs = expected.part(at := self._source.random()), SecondCalls(self._metric, bool(run.variant.ranks))
         while len(pairs.less) < LOOKS:
             if pairs.less and self._source.random() < 1 / 2:  # as in `_look`
                 yield from place.check(run.name, None, self.data_set, anew=False)
             checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
-            late, at_once = checked.measured, checked.again or checked.measured
+            commands = _note(checked.measured, remember)
             if faults := part.faults(checked.results):
                 where = f"results are wrong in block {block}, after outputs were overwritten in part"
                 return f"{where}: {_EACH_TIME}: {faults}"
-            pairs.add(late, at_once, _note(late, remember) > _note(at_once, remember), other=False)
-            if pairs.do_as_much:
+            if checked.again is not None:
+                pairs.add(checked.measured, checked.again, _note(checked.again, remember) < commands, other=False)
+            if checked.again is None or pairs.do_as_much:
                 return ""
-        return f"less work right after another call than after a pause in block {block}: {_ALL_ITS_WORK}"
+        how = "more work after a pause, with outputs overwritten in part, than right after another call"
+        return f"{how}, in block {block}: {_ALL_ITS_WORK}"
 
     def verify_between(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]

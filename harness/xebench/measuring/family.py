@@ -327,7 +327,7 @@ class FamilyLoop:
 
     def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> Calls[None]:
         place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
-        fault = yield from self._checker.fault_at_once(run, place, block, remember)
+        fault = yield from self._checker.fault_after_pause(run, place, block, remember)
         if changed := self._places.changed():  # maybe by another: then no result says anything
             self._recheck(changed)
         elif fault:

@@ -132,9 +132,12 @@ def does_what_samples_lack(
 
 
 def usual_commands(samples: Sequence[Call]) -> Sequence[tuple[str, str]]:
-    """Kinds and names of commands that half of some samples submitted: a variant may alternate between two ways."""
+    """Kinds and names of commands that half of some samples submitted: a variant may alternate between two ways.
+
+    One less is half, too: a check between two of them takes one of the calls.
+    """
     counts = Counter(command for sample in samples for command in commands_of(sample.measured))
-    return [command for command, count in counts.items() if 2 * count + 1 >= len(samples)]
+    return [command for command, count in counts.items() if 2 * (count + 1) >= len(samples)]
 
 
 def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:

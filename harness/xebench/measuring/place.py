@@ -275,9 +275,9 @@ class Place(Protocol):
             data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
                 is as its preparation left it.
             anew: True if a variant whose preparation read data is prepared for these, untimed.
-            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`). They are
-                written between two calls on the samples' data: one after a pause of some ms, and one that follows it
-                at once, as a sample follows another. The results are those of the second one in that part.
+            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`), and so are
+                the results. The call is made after a pause of some ms, on the samples' data. If it does more than
+                samples, which follow one another, another one follows it at once.
         """
 
     def changed(self) -> Sequence[str]:
