@@ -296,7 +296,7 @@ def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_lid_that_is_shut_costs_a_sample(tmp_path: Path) -> None:
+def test_a_lid_that_is_shut_costs_no_more_than_a_sample(tmp_path: Path) -> None:
     """All processes stop for longer than a worker may be silent."""
     with going(tmp_path / "run", "--timeout", "10") as run:
         everybody = family_of(run.process.pid)
@@ -309,7 +309,8 @@ def test_a_lid_that_is_shut_costs_a_sample(tmp_path: Path) -> None:
     done = load_run(run.output)
     assert done.complete and set(done.cases["status"]) == {"ok"}
     stopped = done.samples[done.samples["host_ns"] > 10e9]
-    assert len(stopped) == 1 and not stopped["valid"].any()
+    # none if they stopped in a call of a check, among the samples
+    assert len(stopped) <= 1 and not stopped["valid"].any()
 
 
 def family_of(pid: int) -> list[int]:
