@@ -278,11 +278,11 @@ class ProblemPlace:
             time.sleep(PAUSE_S)
             self._sums.wake()
             yield (late := Call())
-            results = self.binding.results_in_part(at)
-            if less_work.does_no_more(late, latest, self._metric):
-                return Checked(late.measured, results)
-            yield (at_once := Call())
-            return Checked(late.measured, results, again=at_once.measured)
+            again: MeasuredSample | None = None
+            if not less_work.does_no_more(late, latest, self._metric):
+                yield (at_once := Call())
+                again = at_once.measured
+            return Checked(late.measured, self.binding.results_in_part(at), again=again)
         anew = anew and self._may_keep(prepared)
         self._show(data_set)
         with self._inputs_kept(look=self._looks) as changed:
