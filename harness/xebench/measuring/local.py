@@ -278,11 +278,11 @@ class ProblemPlace:
             time.sleep(PAUSE_S)
             self._sums.wake()
             yield (late := Call())
-            again: MeasuredSample | None = None
+            at_once: Call | None = None
             if not less_work.does_no_more(late, latest, self._metric):
                 yield (at_once := Call())
-                again = at_once.measured
-            return Checked(late.measured, self.binding.results_in_part(at), again=again)
+            results = self.binding.results_in_part(at)
+            return Checked(late.measured, results, again=None if at_once is None else at_once.measured)
         anew = anew and self._may_keep(prepared)
         self._show(data_set)
         with self._inputs_kept(look=self._looks) as changed:
