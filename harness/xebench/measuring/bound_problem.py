@@ -181,28 +181,21 @@ class Binding:
 
     def poison(self, contents: Mapping[str, Array]) -> None:
         """Overwrite the outputs with what no right variant writes; those that are not named, with what they hold."""
-        for name, field in self._outputs.items():
+        for name in self._outputs:
             target = getattr(self.bound, name)
-            if name not in contents:
-                self._memory.rewrite(target)
-            elif field.host:
-                target[...] = contents[name]
+            if name in contents:
+                self._write(target, contents[name])
             else:
-                self._memory.write(target, contents[name])
+                self._memory.rewrite(target)
 
     def poison_part(self, contents: Mapping[str, Array], at: float) -> None:
         """Overwrite some elements of outputs; see `part_at`."""
         for name, array in contents.items():
-            part = self._part(name, at)
-            if isinstance(part, np.ndarray):
-                part[...] = array
-            else:
-                self._memory.write(part, array)
+            self._write(self._part(name, at), array)
 
     def results_in_part(self, at: float) -> dict[str, Array]:
         """Host copies of some elements of everything that a variant must write; see `part_at`."""
-        parts = ((name, self._part(name, at)) for name in self.written())
-        return {name: part.copy() if isinstance(part, np.ndarray) else self._memory.read(part) for name, part in parts}
+        return {name: self._read(self._part(name, at)) for name in self.written()}
 
     def _part(self, name: str, at: float) -> Any:
         array = getattr(self.bound, name)
@@ -215,11 +208,18 @@ class Binding:
 
     def results(self, known: Collection[str] = ()) -> dict[str, Array]:
         """Host copies of everything that a variant must write, except what is known to be right."""
-        return {
-            name: value.copy() if isinstance(value, np.ndarray) else self._memory.read(value)
-            for name, value in self.written().items()
-            if name not in known
-        }
+        return {name: self._read(value) for name, value in self.written().items() if name not in known}
+
+    def _write(self, target: Any, contents: Array) -> None:
+        """Overwrite an array of the host or the device."""
+        if isinstance(target, np.ndarray):
+            target[...] = contents
+        else:
+            self._memory.write(target, contents)
+
+    def _read(self, source: Any) -> Array:
+        """A copy of an array of the host or the device."""
+        return source.copy() if isinstance(source, np.ndarray) else self._memory.read(source)
 
 
 #: Elements of a part: so few that caches stay as they are when they are written.

@@ -215,9 +215,9 @@ class Checker:
     ) -> Calls[str]:
         """Call a variant as it is after a pause, with some elements of its outputs overwritten.
 
-        One that leaves out work where calls follow one another does it then. All other calls of checks come late, too,
-        but on other data, or with other contents of memory and caches, so their times do not show it. Gives "" if the
-        elements are right, and the call does no more than samples or than one that follows it at once.
+        One that leaves out work where calls follow one another does that work then, which takes longer. All other calls
+        of checks come late, too, but on other data, or with other contents of memory and caches, so their times do not
+        show it. Gives "" if the elements are right, and the call does no more than samples, or than one right after it.
 
         Args:
             run, place, block, remember: see :meth:`verify_between`.
@@ -227,7 +227,7 @@ class Checker:
             return ""
         part, pairs = expected.part(at := self._source.random()), SecondCalls(self._metric, bool(run.variant.ranks))
         while len(pairs.less) < LOOKS:
-            if pairs.less and self._source.random() < 1 / 2:  # as in `_look`
+            if pairs.less and self._source.random() < 1 / 2:  # for the reason that `_look` gives
                 yield from place.check(run.name, None, self.data_set, anew=False)
             checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
             commands = _note(checked.measured, remember)

@@ -272,7 +272,7 @@ class ProblemPlace:
     ) -> Calls[Checked]:
         """Call the variant on the other data with poisoned outputs, then again on its own results."""
         prepared = self._get(variant)
-        latest = [*prepared.latest] if self._brief else []
+        latest = [*prepared.latest] if self._brief else []  # without the calls that follow
         if at is not None:
             self.binding.poison_part(contents or {}, at)
             time.sleep(PAUSE_S)

@@ -187,8 +187,11 @@ class Sums:
 
     def wake(self) -> None:
         """Give an idle device work, but so little that its caches stay as they are."""
-        launch, _ = self.prepare(allocate(GROUP, np.int8, self._queue))
-        launch.submit().wait()
+        self._little_work.submit().wait()
+
+    @cached_property
+    def _little_work(self) -> PreparedLaunch:
+        return self.prepare(allocate(GROUP, np.int8, self._queue))[0]
 
     def by_device(self, array: UsmArray) -> UsmArray:
         """The same as an array of the device, computed there in any case."""
