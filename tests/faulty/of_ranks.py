@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 
@@ -98,6 +99,18 @@ def exchanged(session, p):
         session.copy(p.y, whole)
 
     return sample
+
+
+@shared.intermediate
+def unlike(session, p):
+    """Rank 1 takes ms, the other much less: what they do next must not depend on the time of each."""
+    sample = part(session, p)
+
+    def longer():
+        sample()
+        time.sleep(0.003 * session.comm.rank)
+
+    return longer
 
 
 spoiled = pattern_of("spoiled_by_one", metric="wall", ranks=2)

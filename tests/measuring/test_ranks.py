@@ -31,7 +31,7 @@ def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
     assert {name: case["reason"] for name, case in shared.cases.items() if case["status"] != "ok"} == {}
     rows = shared.samples(state="hot")
     for block in {row["block"] for row in rows}:
-        assert {row["case_id"] for row in rows if row["block"] == block} == {"one", "two", "without", "exchanged"}
+        assert {row["case_id"] for row in rows if row["block"] == block} == {*shared.cases}
     assert {row["instance"] for row in rows} >= {0, 1}, "arrays and kernels are made anew on the ranks, too"
     assert {row["batch"] for row in rows} == {1}, "ranks meet before each execution"
 
@@ -42,7 +42,8 @@ def test_ranks_are_measured_beside_what_runs_here(shared: Sender) -> None:
 def test_every_command_has_its_rank(shared: Sender) -> None:
     events = shared.rows["events"]
     found = {name: {row["mpi_rank"] for row in events if row["case_id"] == name} for name in shared.cases}
-    assert found == {"one": {0}, "two": {0, 1}, "without": {None}, "exchanged": {0, 1}}
+    two = {0, 1}
+    assert found == {"one": {0}, "two": two, "without": {None}, "exchanged": two, "unlike": two}
     commands = {name: {row["events"] for row in shared.samples(case_id=name, state="hot")} for name in found}
     assert commands["two"] == {2 * count for count in commands["one"]}, "those of all ranks"
 
@@ -84,7 +85,7 @@ def test_results_are_checked_on_every_rank(spoiled: Sender) -> None:
 def test_without_mpi_its_variants_are_skipped_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     done = measure(FILE, "shared_work", max_blocks=6)
-    for name in ("one", "two", "exchanged"):
+    for name in ("one", "two", "exchanged", "unlike"):
         assert done.cases[name]["status"] == "skipped"
         assert done.cases[name]["reason"] == "needs MPI: pip install mpi4py mpich (there is no mpi4py)"
     assert done.cases["without"]["status"] == "ok"

@@ -279,9 +279,7 @@ class ProblemPlace:
             self._sums.wake()
             yield (late := Call())
             at_once: Call | None = None
-            # sleeping threads of a busy machine take as long to wake as a shorter call, time after time
-            is_long = late.measured.host_ns > less_work.FIRST_CALLS_NS
-            if is_long and not less_work.does_no_more(late, latest, self._metric):
+            if not less_work.does_no_more(late, latest, self._metric):
                 yield (at_once := Call())
             results = self.binding.results_in_part(at)
             return Checked(late.measured, results, again=None if at_once is None else at_once.measured)
