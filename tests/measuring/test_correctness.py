@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring.less_work import NOISE_NS, TIMES_AS_LONG, does_no_more, does_what_samples_lack
+from xebench.measuring.less_work import (
+    NOISE_NS,
+    TIMES_AS_LONG,
+    does_no_more,
+    does_what_samples_lack,
+    usual_commands,
+)
 from xebench.measuring.place import Call
 from xebench.measuring.samples import WAKING_NS
 from xebench.measuring.session.recorder import MeasuredSample
@@ -59,3 +65,16 @@ def test_time_between_commands_is_no_work() -> None:
     assert does_no_more(checked, samples, Metric.SPAN)
     assert not does_what_samples_lack(checked, checked, samples, Metric.SPAN, anew=False)
     assert does_what_samples_lack(checked, call(MS), samples, Metric.SPAN, anew=False)
+
+
+@pytest.mark.parametrize("calls", range(1, 9))
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_every_second_call_does_is_usual(calls: int, first: int) -> None:
+    clears, works = ("fill", ""), ("kernel", "work")
+    done = [{works, clears} if call % 2 == first else {works} for call in range(calls)]
+    assert {*usual_commands(done)} == ({works} if calls == first == 1 else {works, clears})
+
+
+def test_what_most_calls_leave_out_is_not_usual() -> None:
+    assert usual_commands([{("kernel", "work")}, set(), set(), set()]) == []
+    assert usual_commands([]) == []

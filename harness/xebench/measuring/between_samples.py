@@ -31,6 +31,7 @@ import dpctl.memory
 import numpy as np
 
 from xebench.errors import XebenchError
+from xebench.measuring.comparison import same_bits
 from xebench.measuring.session.device_memory import memory_of, spoil
 from xebench.patterns.pattern_file import PACKAGES
 from xebench.system.sycl_types import Array
@@ -78,8 +79,7 @@ class KeptArrays:
 
 def has_bits(contents: Array, result: Array) -> bool:
     """True if two arrays have the same bits, whatever their shape, and more than one value."""
-    same = contents.nbytes == result.nbytes and contents.tobytes() == result.tobytes()
-    return same and bool((result != result.flat[0]).any())
+    return same_bits(contents, result) and bool((result != result.flat[0]).any())
 
 
 def _parts(array: Array, result: Array) -> Iterator[slice]:

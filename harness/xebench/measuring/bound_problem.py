@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from xebench.errors import TooLarge, suggestion
+from xebench.measuring.comparison import same_bits
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
 from xebench.system.runtime.devices import gib
 from xebench.system.sycl_types import Array
@@ -161,14 +162,11 @@ class Binding:
 
     def holds_input(self, name: str) -> bool:
         """True if an input on the device has the right bits."""
-        found = self._memory.read(getattr(self.bound, name))
-        return np.array_equal(_bits(found), _bits(self.inputs[name]))
+        return same_bits(self._memory.read(getattr(self.bound, name)), self.inputs[name])
 
     def is_given(self, result: Array) -> bool:
         """True if a result has the bits of an array that the problem gives, so it is a copy of that."""
-        return any(
-            array.nbytes == result.nbytes and np.array_equal(_bits(array), _bits(result)) for array in self._given
-        )
+        return any(same_bits(array, result) for array in self._given)
 
     def has_elements_of(self, result: Array) -> bool:
         """True if each element of a result is one of an array that the problem gives: copies alone can make it."""
@@ -306,7 +304,3 @@ ROOM: Final = 8
 def has_room(device: dpctl.SyclDevice, problem: Problem) -> bool:
     """True for a GPU, which reads copies of its data faster than the host's, if they are small beside its memory."""
     return bool(device.is_gpu and ROOM * problem.working_set_bytes <= device.global_mem_size)
-
-
-def _bits(array: Array) -> Array:
-    return array.reshape(-1).view(np.uint8)

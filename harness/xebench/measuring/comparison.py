@@ -21,6 +21,19 @@ _EXPONENT: Final = 0x7FF << 52
 _IN_A_STEP: Final = 1 << 18
 
 
+def same_bits(one: Array, other: Array) -> bool:
+    """True if two arrays have the same bits, whatever their shapes and types."""
+    if one.nbytes != other.nbytes:
+        return False
+    word = np.int64 if one.nbytes % 8 == 0 else np.int8
+    return np.array_equal(*(np.ascontiguousarray(array).reshape(-1).view(word) for array in (one, other)))
+
+
+def are_alike(one: Array, other: Array) -> bool:
+    """True if two results of the same data differ by no more than another order of additions makes."""
+    return same_bits(one, other) or np.allclose(one, other, rtol=1e-3, equal_nan=True)
+
+
 def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the reference's arrays that have more digits than the outputs.
 

@@ -32,8 +32,9 @@ from xebench.patterns.problem import Problem
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Metric, Status
 
-#: Times that a variant must do less when called again: what it does may vary by itself.
-LOOKS: Final = 10
+#: Times that a variant must do less when called again. One that alternates between two ways does so ten times in one of
+#: a thousand looks, by chance, and so often in one of 60 thousand.
+LOOKS: Final = 16
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from xebench.measuring.place import Call
@@ -131,13 +132,14 @@ def does_what_samples_lack(
     )
 
 
-def usual_commands(samples: Sequence[Call]) -> Sequence[tuple[str, str]]:
-    """Kinds and names of commands that half of some samples submitted: a variant may alternate between two ways.
+def usual_commands(done: Sequence[set[tuple[str, str]]]) -> Sequence[tuple[str, str]]:
+    """Kinds and names of commands that every second of some calls submitted: a variant may alternate between two ways.
 
-    One less is half, too: a check between two of them takes one of the calls.
+    Args:
+        done: kinds and names of what each of them submitted.
     """
-    counts = Counter(command for sample in samples for command in commands_of(sample.measured))
-    return [command for command, count in counts.items() if 2 * (count + 1) >= len(samples)]
+    counts = Counter(chain.from_iterable(done))
+    return [command for command, count in counts.items() if 2 * count + 1 >= len(done)]
 
 
 def commands_of(measured: MeasuredSample) -> set[tuple[str, str]]:

@@ -16,6 +16,7 @@ from xebench.dpex import direct_calls
 from xebench.measuring import less_work
 from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
 from xebench.measuring.bound_problem import Binding, has_room, turned
+from xebench.measuring.comparison import are_alike
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
@@ -45,6 +46,7 @@ class _Prepared:
         read: whether its preparation may have read data: it read arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
+        done: kinds and names of commands of its latest calls, in samples and checks.
         commands: kinds and names of what its first call submitted.
         computed: results that it wrote by copies alone, or uploaded, though other data stood in the inputs by then.
     """
@@ -54,6 +56,7 @@ class _Prepared:
     read: bool = False
     sample: Callable[[], Any] = tuple
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
+    done: deque[set[tuple[str, str]]] = field(default_factory=partial(deque, maxlen=LATEST))
     commands: Sequence[tuple[str, str]] = ()
     computed: Contents = field(default_factory=dict)
 
@@ -252,13 +255,14 @@ class ProblemPlace:
         session.forget_queues(self._queues)
         prepared.memory.add(self.session.take_allocations())
         self._threads.note(variant)
+        prepared.done.append(less_work.commands_of(measured))
         if self._set_up is None:
             prepared.latest.append(Call(measured, batch))
         return measured
 
     def _called(self, variant: str, prepared: _Prepared) -> Generator[Call, None, Call]:
         """Call a variant for a check, on the arrays that the check has set up."""
-        self._keep_busy()
+        self._work.submit().wait()  # after an idle time a device begins later, which is no work of the call's own
         self._set_up = prepared
         try:
             yield (call := Call())
@@ -273,6 +277,7 @@ class ProblemPlace:
         """Call the variant on the other data with poisoned outputs, then again on its own results."""
         prepared = self._get(variant)
         latest = [*prepared.latest] if self._brief else []  # without the calls that follow
+        usual = less_work.usual_commands(prepared.done) if self._problems.count == 1 else ()
         if at is not None:
             self.binding.poison_part(contents or {}, at)
             time.sleep(PAUSE_S)
@@ -304,7 +309,6 @@ class ProblemPlace:
         # not of ranks: all of them must be called as often, and each holds other parts
         is_alone = self.session.comm.size == 1
         ready = (yield from self._ready(variant, prepared, contents, results)) if anew and is_alone else []
-        usual = less_work.usual_commands(latest) if self._problems.count == 1 else ()
         if less_work.does_no_more(call, latest, self._metric):
             return Checked(call.measured, results, changed, None, ready, known, usual=usual)
         # times do not compare for shared memory: just written by the host, it is not where it is among samples
@@ -352,13 +356,6 @@ class ProblemPlace:
         self._sums_of_results[variant, data_set] = sums
         return [name for name in large if sums[name] == before.get(name)]
 
-    def _keep_busy(self) -> None:
-        """Keep the device busy right before a call whose time is compared with another's.
-
-        A device that was idle for longer takes longer to begin, which is no work of the call's own.
-        """
-        self._work.submit().wait()
-
     def _may_keep(self, prepared: _Prepared) -> bool:
         """True if a variant may keep what it computed of data: its preparation read them, or there is only one set."""
         return prepared.read or self._problems.count == 1
@@ -392,11 +389,7 @@ class ProblemPlace:
         finally:
             for put_back in undo:
                 put_back()
-        return [
-            name
-            for name in results
-            if name in computed or not np.allclose(again[name], results[name], rtol=1e-3, equal_nan=True)
-        ]
+        return [name for name in results if name in computed or not are_alike(again[name], results[name])]
 
     def changed(self) -> Sequence[str]:
         """Return the inputs that changed in this process."""

@@ -180,7 +180,7 @@ class Checked(Message, frozen=True):
         ready: results that the variant's preparation had computed.
         known: results that are left out, since they are those of an earlier call on these data bit by bit.
         other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
-        usual: kinds and names of commands that half of the latest samples submitted, if there is one data set.
+        usual: kinds and names of commands that every second of the latest calls submitted, if there is one data set.
         expected: of these results, where the call had arguments of its own; None: as before.
     """
 

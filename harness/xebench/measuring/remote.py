@@ -237,6 +237,7 @@ class RemotePlace:
             one_after_another([each.changed for each in own]),
             self._measured(again) if again else None,
             one_after_another([each.ready for each in own]),
+            usual=one_after_another([each.usual for each in own]),
         )
 
     def changed(self) -> Sequence[str]:

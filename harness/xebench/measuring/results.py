@@ -144,8 +144,8 @@ FACTOR: Final = 6364136223846793005
 
 _WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
 
-#: Words of an array that the host folds at a time, while they are in its caches.
-PART_WORDS: Final = 1 << 20
+#: Bytes of an array that the host reads and folds at a time.
+PART_BYTES: Final = 1 << 24
 #: Odd, so that no change of a single word is lost: what the host multiplies words by, as many as stay in a cache.
 _FACTORS: Final = np.random.Generator(np.random.PCG64(1)).integers(1 << 62, size=1 << 15) | 1
 
@@ -181,9 +181,18 @@ class Sums:
         """The sums of a contiguous array that is the whole of its allocation."""
         if self._queue.sycl_device.is_cpu:
             words = _words_of(array)
-            parts = (words[begin : begin + PART_WORDS] for begin in range(0, words.size, PART_WORDS))
-            return b"".join(_of_host(self._memory.read(part)) for part in parts)
+            room = self._room.view(words.dtype)  # a new array each time would take longer than to read the old one
+            parts = (words[begin : begin + room.size] for begin in range(0, words.size, room.size))
+            return b"".join(_of_host(self._read(part, room[: part.size])) for part in parts)
         return self._memory.read(self.by_device(array)).tobytes()
+
+    def _read(self, part: UsmArray, to: Array) -> Array:
+        self._memory.copy(to, part)
+        return to
+
+    @cached_property
+    def _room(self) -> Array:
+        return np.empty(PART_BYTES, np.int8)
 
     def wake(self) -> None:
         """Give an idle device work, but so little that its caches stay as they are."""
