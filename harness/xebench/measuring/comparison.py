@@ -26,7 +26,8 @@ def same_bits(one: Array, other: Array) -> bool:
     if one.nbytes != other.nbytes:
         return False
     word = np.int64 if one.nbytes % 8 == 0 else np.int8
-    return np.array_equal(*(np.ascontiguousarray(array).reshape(-1).view(word) for array in (one, other)))
+    words = [np.ascontiguousarray(array).reshape(-1).view(word) for array in (one, other)]
+    return np.array_equal(words[0], words[1])
 
 
 def are_alike(one: Array, other: Array) -> bool:
