@@ -759,7 +759,10 @@ def of_the_hosts_array(session, p):
     return lambda: session.copy(p.y, np.bincount(p.host.x, minlength=9).astype(np.int64))
 
 
-@beside("alternates_with_one_data_set", same_data)
+in_turns = beside("alternates_with_one_data_set", same_data)
+
+
+@in_turns
 def clears_one_of_two(session, p):
     scratch, calls = [session.alloc(p.n, np.float32) for _ in range(2)], []
 
@@ -771,6 +774,11 @@ def clears_one_of_two(session, p):
         session.copy(p.y, scratch[len(calls) % 2])
 
     return sample
+
+
+@in_turns(environment={"OWN": "process"})
+def clears_one_of_two_apart(session, p):
+    return clears_one_of_two(session, p)
 
 
 @beside("begins_as_the_other")
