@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.measuring.correctness import LOOKS, Expected
+from xebench.measuring.correctness import LATE_LOOKS, LOOKS, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.machine_monitor import VisitClock
@@ -285,7 +285,7 @@ def test_a_variant_that_does_more_after_a_pause_than_right_after_another_call_is
     place.at_once_ns["b"] = repeat(TIMES_NS // 3)
     status, reason = Measurement(place).run().outcomes()["b"]
     assert status == "wrong" and reason.startswith("more work after a pause, with outputs overwritten in part, ")
-    assert place.asked.count(("a call after a pause", "b")) == LOOKS
+    assert place.asked.count(("a call after a pause", "b")) == LATE_LOOKS
 
 
 def test_a_variant_that_does_more_after_a_pause_now_and_then_is_right() -> None:

@@ -35,6 +35,8 @@ from xebench.vocabulary import Metric, Status
 #: Times that a variant must do less when called again. One that alternates between two ways does so ten times in one of
 #: a thousand looks, by chance, and so often in one of 60 thousand.
 LOOKS: Final = 16
+#: The same after a pause: noise ends longer rows of pairs, and sixteen missed a cheat in two of three runs.
+LATE_LOOKS: Final = 10
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
@@ -227,7 +229,7 @@ class Checker:
         if expected is None or expected.of:  # functions have no outputs but what they return
             return ""
         part, pairs = expected.part(at := self._source.random()), SecondCalls(self._metric, bool(run.variant.ranks))
-        while len(pairs.less) < LOOKS:
+        while len(pairs.less) < LATE_LOOKS:
             if pairs.less and self._source.random() < 1 / 2:  # for the reason that `_look` gives
                 yield from place.check(run.name, None, self.data_set, anew=False)
             checked = yield from place.check(run.name, part.poison(self._source), self.data_set, anew=False, at=at)
