@@ -23,7 +23,7 @@ from xebench.measuring.comparison import (
     largest_error_ulp,
     poison_for,
 )
-from xebench.measuring.less_work import FIRST_CALLS_NS, SecondCalls, commands_of
+from xebench.measuring.less_work import SecondCalls, commands_of
 from xebench.measuring.place import Array, Calls, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.session.recorder import MeasuredSample
@@ -37,6 +37,8 @@ from xebench.vocabulary import Metric, Status
 LOOKS: Final = 16
 #: The same after a pause: noise ends longer rows of pairs, and sixteen missed a cheat in two of three runs.
 LATE_LOOKS: Final = 10
+#: ns of a shorter call that sleeping threads of a busy machine may take to wake after a pause, time after time.
+LATE_NS: Final = 1_000_000
 #: Numbers of data sets that have no reference.
 WITHOUT_REFERENCE: Final = (2, 1 << 31)
 
@@ -238,8 +240,7 @@ class Checker:
                 where = f"results are wrong in block {block}, after outputs were overwritten in part"
                 return f"{where}: {_EACH_TIME}: {faults}"
             has_fewer = checked.again is not None and _note(checked.again, remember) < commands
-            # sleeping threads of a busy machine take as long to wake as a shorter call, time after time
-            if checked.again is None or checked.measured.host_ns <= FIRST_CALLS_NS:
+            if checked.again is None or checked.measured.host_ns <= LATE_NS:
                 return ""
             pairs.add(checked.measured, checked.again, has_fewer, other=False)
             if pairs.do_as_much:

@@ -46,7 +46,7 @@ class _Prepared:
         read: whether its preparation may have read data: it read arrays of the host, or submitted commands.
         sample: what its samples call; it was called once.
         latest: of its samples.
-        done: kinds and names of commands of its latest calls, in samples and checks.
+        done: its latest calls, in samples and checks.
         commands: kinds and names of what its first call submitted.
         computed: results that it wrote by copies alone, or uploaded, though other data stood in the inputs by then.
     """
@@ -56,7 +56,7 @@ class _Prepared:
     read: bool = False
     sample: Callable[[], Any] = tuple
     latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
-    done: deque[set[tuple[str, str]]] = field(default_factory=partial(deque, maxlen=LATEST))
+    done: deque[MeasuredSample] = field(default_factory=partial(deque, maxlen=LATEST))
     commands: Sequence[tuple[str, str]] = ()
     computed: Contents = field(default_factory=dict)
 
@@ -255,7 +255,7 @@ class ProblemPlace:
         session.forget_queues(self._queues)
         prepared.memory.add(self.session.take_allocations())
         self._threads.note(variant)
-        prepared.done.append(less_work.commands_of(measured))
+        prepared.done.append(measured)
         if self._set_up is None:
             prepared.latest.append(Call(measured, batch))
         return measured
@@ -277,7 +277,8 @@ class ProblemPlace:
         """Call the variant on the other data with poisoned outputs, then again on its own results."""
         prepared = self._get(variant)
         latest = [*prepared.latest] if self._brief else []  # without the calls that follow
-        usual = less_work.usual_commands(prepared.done) if self._problems.count == 1 else ()
+        done = map(less_work.commands_of, prepared.done) if self._problems.count == 1 else ()
+        usual = less_work.usual_commands([*done])
         if at is not None:
             self.binding.poison_part(contents or {}, at)
             time.sleep(PAUSE_S)

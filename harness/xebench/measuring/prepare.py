@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from xebench.errors import PatternError, Unsupported
-from xebench.measuring.comparison import UnusableReference, difference
+from xebench.measuring.comparison import UnusableReference, difference, same_bits
 from xebench.measuring.place import READ_ONLY, accepted_parameters
 from xebench.measuring.random_numbers import Maker, Numbers
 from xebench.patterns.pattern import Pattern
@@ -226,7 +226,7 @@ def _changed_in_place(function: Callable[..., Any], view: Any) -> str:
     copies = {name: array.copy() for name, array in arrays.items()}
     with suppress(Exception):
         function(type(view)(**{**vars(view), **copies}))
-    changed = (name for name, array in arrays.items() if array.tobytes() != copies[name].tobytes())
+    changed = (name for name, array in arrays.items() if not same_bits(array, copies[name]))
     return next((f"p.{name}" for name in changed), "an input")
 
 
