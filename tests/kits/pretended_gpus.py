@@ -39,11 +39,11 @@ REFUSED: Final = {
     "random_numbers/rand_in_kernel": "unexpected KernelBuildError: ",
 }
 
-#: What a variant says of which a library refuses the device.
-OF_LIBRARY: Final = "does not run on this device"
+#: What a variant says of which a library refuses the device, and what oneMKL's own thread says as it aborts.
+OF_LIBRARY: Final = ("does not run on this device", "in kernel: oneapi::mkl::")
 
 #: Patterns whose products, sums, transforms or random numbers are oneMKL's. It reads memory that nothing has written
-#: here, and refuses the device in some processes.
+#: here, and refuses the device, or aborts, in some processes.
 OF_ONEMKL: Final = {
     *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
     *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
@@ -195,7 +195,7 @@ class Tried:
     @property
     def refused_by_library(self) -> set[str]:
         """The variants whose library refuses the device."""
-        return {name for name, text in self.outcomes.items() if OF_LIBRARY in text}
+        return {name for name, text in self.outcomes.items() if any(words in text for words in OF_LIBRARY)}
 
     def counts(self) -> str:
         """Patterns and variants, in a line."""
@@ -225,8 +225,8 @@ def try_patterns(
 
     A process that crashes or hangs costs one variant: another goes on behind it. Variants with variables of their own
     run in processes that have them; without them where the driver has no GPU then. oneMKL asks the device something
-    before its first call, and gets what memory held since nothing is computed: what it refuses is tried again by
-    another process.
+    before its first call, and gets what memory held since nothing is computed: what it refuses, and where it
+    aborts, is tried again by another process.
     """
     tried = Tried({}, {}, [], [])
     paths = [str(file) for file in files]
@@ -246,17 +246,17 @@ def try_patterns(
                 environments += [
                     json.loads(each) for each in line.get("environments", ()) if json.loads(each) not in environments
                 ]
-            outcomes = {name: text for line in lines for name, text in line.get("outcome", {}).items()}
-            tried.outcomes.update(outcomes)
-            refused = tried.refused_by_library & set(outcomes)
-            if done.returncode == 0 and refused and attempts > 1:
+            before = tried.refused_by_library
+            tried.outcomes.update(item for line in lines for item in line.get("outcome", {}).items())
+            if done.returncode:
+                tried.note_crash(done, lines)
+            refused = tried.refused_by_library - before
+            if refused and attempts > 1:
                 attempts -= 1
                 for name in refused:
                     del tried.outcomes[name]
             elif done.returncode == 0:
                 break
-            else:
-                tried.note_crash(done, lines)
     return tried
 
 
