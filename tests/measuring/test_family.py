@@ -67,6 +67,8 @@ class FakePlace:
         self._ask("start", variant)
         return Started(5_000, (), [{"name": variant}], None, self._written(variant, contents))
 
+    def accept(self) -> None: ...
+
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
     ) -> MeasuredSample:

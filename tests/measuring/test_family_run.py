@@ -80,7 +80,22 @@ def test_results_that_were_compared_are_not_read_again_unless_they_change(
         assert found["late"] == ("ok", "")
     else:
         assert found["late"][0] == "wrong" and "y: 1 of 64 elements differ" in found["late"][1]
-    assert known[0] == () and ("y",) in known
+    assert known[:2] == [(), ("y",)], "the second variant's are those of the first"
+
+
+def test_no_variant_is_right_because_another_is_wrong_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.measuring import local
+
+    monkeypatch.setattr(local, "LARGE_BYTES", 64)
+    alike = "\n@pattern.optimized\ndef as_late(session, p):\n    late(session, p)\n"
+    write_pattern(tmp_path / "late.py", LATE.replace("WRONG_AT", "1") + alike)
+    done = measure(tmp_path / "late.py", "late")
+    assert {name: case["status"] for name, case in done.cases.items()} == {
+        "plain": "ok",
+        "late": "wrong",
+        "as_late": "wrong",
+    }
+    assert {row["case_id"] for row in done.samples(state="hot")} == {"plain"}
 
 
 def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:

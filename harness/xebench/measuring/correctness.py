@@ -191,7 +191,7 @@ class Checker:
         expected = self._of(run, self.data_set)
         contents = None if expected is None else expected.poison(self._source, not_a_number=True)
         started = place.start(run.name, contents)
-        self._judge(run, started, expected)
+        self._judge(run, place, started, expected)
         if started.reads:
             self._readers.add(run.name)
         self._first_commands.setdefault(run.name, started.commands)
@@ -297,7 +297,7 @@ class Checker:
                 self._checked_on_new.add(run.name)
             if has_reference:
                 overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
-                self._judge(run, checked, expected, where and f"results are wrong{where}{overwritten}: ")
+                self._judge(run, place, checked, expected, where and f"results are wrong{where}{overwritten}: ")
             else:
                 self._judge_inputs(run, checked.changed)
             if checked.ready:
@@ -338,22 +338,22 @@ class Checker:
         first = self._expected.get(run.variant.ranks)
         return first.other if first is not None and data_set else first
 
-    def _judge(self, run: VariantRun, call: Started | Checked, expected: Expected | None, where: str = "") -> None:
+    def _judge(
+        self, run: VariantRun, place: Place, call: Started | Checked, expected: Expected | None, where: str = ""
+    ) -> None:
         self._judge_inputs(run, call.changed)
         if expected is None:
             return
         if expected.of == run.name and not expected.arrays:
             expected.arrays = call.results
-        known: Sequence[str] = ()
-        if isinstance(call, Checked):
-            known = call.known
-            if call.expected is not None:
-                expected = replace(expected, arrays=call.expected)
-        exact = {name: array for name, array in expected.exact.items() if name not in known}
-        error = largest_error_ulp(call.results, exact)
+        if isinstance(call, Checked) and call.expected is not None:
+            expected = replace(expected, arrays=call.expected)
+        error = largest_error_ulp(call.results, expected.exact)
         run.error_ulp = max((each for each in (run.error_ulp, error) if each is not None), default=None)
-        if faults := expected.faults(call.results, known):
+        if faults := expected.faults(call.results, call.known):
             run.drop(Status.WRONG, where + faults)
+        elif not expected.exact:  # else the error of each is looked at
+            place.accept()
 
     @staticmethod
     def _judge_inputs(run: VariantRun, changed: Sequence[str]) -> None:

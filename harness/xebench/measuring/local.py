@@ -70,8 +70,8 @@ class ProblemPlace:
         pattern: has the variants.
         problems: on the host.
         parameters: of the problem; a variant receives those that it names.
-        brief: whether a check leaves out what would show nothing: results with the bits of those that were compared,
-            and a second call where the first did no more than a sample does. Ranks must do the same, so none may.
+        brief: whether a check leaves out what would show nothing: results with the bits of such that were right, and a
+            second call where the first did no more than a sample does. Ranks must do the same, so none may.
     """
 
     is_there = True
@@ -91,7 +91,8 @@ class ProblemPlace:
         self._brief = brief
         self._sums_of_inputs: dict[int, Mapping[str, bytes]] = {}
         self._was_changed = False
-        self._sums_of_results: dict[tuple[str, int], Mapping[str, bytes]] = {}
+        self._right: set[tuple[int, str, bytes]] = set()  # data set, result, and its sums
+        self._written: Sequence[tuple[int, str, bytes]] = ()  # by the last call: what may become right
         self._pattern, self._metric = pattern, metric_named(pattern.metric)
         self._problems, self._parameters = problems, parameters
         self._prepared: dict[str, _Prepared] = {}
@@ -151,11 +152,15 @@ class ProblemPlace:
                 self._prepared[variant] = self._prepare(variant)
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
-        self._known(variant, contents, self._data_set)
+        known = self._known(contents, self._data_set)
         reads = self._may_keep(self._prepared[variant])
         commands = self._prepared[variant].commands
-        results, program = self._results(contents), self._programs.of(noted)
-        return Started(host_ns, compiled, kernels, devices, results, changed, reads, program, found, commands)
+        results, program = self._results(contents, known), self._programs.of(noted)
+        return Started(host_ns, compiled, kernels, devices, results, changed, reads, program, found, commands, known)
+
+    def accept(self) -> None:
+        """The results of the last call were compared."""
+        self._right.update(self._written)
 
     def _prepare(self, variant: str, other: Problem | None = None) -> _Prepared:
         """Call a variant for the first time on these arrays.
@@ -302,7 +307,7 @@ class ProblemPlace:
             self._fill(contents)
             call = yield from self._called(variant, prepared)
         # a preparation for the check may have left results, which are looked for
-        known = () if anew else self._known(variant, contents, data_set)
+        known = () if anew else self._known(contents, data_set)
         results = self._results(contents, known)
         self._threads.see_them_wait(self._used_ns)
         if contents is None:
@@ -339,12 +344,12 @@ class ProblemPlace:
                 return calls[-1], changed
         return calls[0], changed
 
-    def _known(self, variant: str, contents: Contents | None, data_set: int) -> Sequence[str]:
-        """Large results on the device that need no comparison: they equal those of the last call on these data.
+    def _known(self, contents: Contents | None, data_set: int) -> Sequence[str]:
+        """Large results on the device that need no comparison: a variant's were right that equal them on these data.
 
-        That call's results were compared: a variant with wrong results is not called again. Data sets without a
-        reference need no comparison at all.
+        Data sets without a reference need no comparison at all.
         """
+        self._written = ()
         if not self._brief or contents is None:
             return ()
         written = self.binding.written()
@@ -352,10 +357,8 @@ class ProblemPlace:
         large = [name for name in on_device if written[name].nbytes >= LARGE_BYTES]
         if data_set >= self._problems.count:
             return large
-        before = self._sums_of_results.get((variant, data_set), {})
-        sums = {name: self._sums(written[name]) for name in large}
-        self._sums_of_results[variant, data_set] = sums
-        return [name for name in large if sums[name] == before.get(name)]
+        self._written = [(data_set, name, self._sums(written[name])) for name in large]
+        return [name for _, name, sums in self._written if (data_set, name, sums) in self._right]
 
     def _may_keep(self, prepared: _Prepared) -> bool:
         """True if a variant may keep what it computed of data: its preparation read them, or there is only one set."""

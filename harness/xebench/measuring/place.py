@@ -157,6 +157,7 @@ class Started(Message, frozen=True):
             None where that is not known.
         switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
+        known: results that are left out, since they equal accepted ones on these data bit by bit.
     """
 
     host_ns: int
@@ -169,6 +170,7 @@ class Started(Message, frozen=True):
     program: str | None = None
     switches: Mapping[str, str] = {}
     commands: Sequence[tuple[str, str]] = ()
+    known: Sequence[str] = ()
 
 
 class Checked(Message, frozen=True):
@@ -178,7 +180,7 @@ class Checked(Message, frozen=True):
         again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
             if no results were requested, or the first call did no more than a sample does.
         ready: results that the variant's preparation had computed.
-        known: results that are left out, since they are those of an earlier call on these data bit by bit.
+        known: see `Started`.
         other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
         usual: kinds and names of commands that every second of the latest calls submitted, if there is one data set.
         expected: of these results, where the call had arguments of its own; None: as before.
@@ -251,6 +253,9 @@ class Place(Protocol):
             variant: its name.
             contents: what stands in the outputs before; None: leave them, and give no results.
         """
+
+    def accept(self) -> None:
+        """Take the results of the last call for right: equal ones need not be compared."""
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False

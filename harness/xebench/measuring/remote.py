@@ -214,6 +214,9 @@ class RemotePlace:
             commands=one_after_another([each.commands for each in own]),
         )
 
+    def accept(self) -> None:
+        """Nothing: all results come here, and are compared."""
+
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
     ) -> MeasuredSample:
