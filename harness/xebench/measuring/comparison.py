@@ -112,6 +112,7 @@ def poison_for(
     *,
     fill: Any = None,
     not_a_number: bool = False,
+    extremes: tuple[Any, Any] | None = None,
 ) -> Array:
     """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
@@ -124,16 +125,19 @@ def poison_for(
         atol: absolute tolerance of it.
         fill: value of the elements that variants do not write, if there are any; they keep it.
         not_a_number: NaN for floating point, which also spoils what is added to.
+        extremes: see `extremes_of`, where they are known.
 
     Returns:
         An array of the shape and type of ``expected``; where all elements are equal it is one number, broadcast.
     """
-    if expected.dtype.kind in "fc":
-        poison = _everywhere(np.nan if not_a_number else _beyond(expected, source, rtol, atol), expected)
-    elif expected.dtype.kind == "b":
+    if expected.dtype.kind == "b":
         poison = np.logical_not(expected)
+    elif expected.dtype.kind in "fc" and not_a_number:
+        poison = _everywhere(np.nan, expected)
+    elif expected.dtype.kind in "fc":
+        poison = _everywhere(_beyond(*(extremes or extremes_of(expected)), source, rtol, atol), expected)
     else:
-        poison = _other_integers(expected, source)
+        poison = _other_integers(expected, *(extremes or extremes_of(expected)), source)
     if fill is not None:
         poison = poison.copy()
         poison[expected == np.asarray(fill, expected.dtype)] = fill
@@ -141,8 +145,9 @@ def poison_for(
 
 
 def _everywhere(number: Any, like: Array) -> Array:
-    """An array like another that costs no memory."""
-    return np.broadcast_to(like.dtype.type(number), like.shape)
+    """An array like another that costs no memory; numbers beyond its type are infinite."""
+    with np.errstate(over="ignore"):
+        return np.broadcast_to(like.dtype.type(number), like.shape)
 
 
 def _parts(*arrays: Array) -> Iterator[tuple[Array, ...]]:
@@ -152,18 +157,28 @@ def _parts(*arrays: Array) -> Iterator[tuple[Array, ...]]:
         yield tuple(array[begin : begin + _AT_ONCE] for array in flat)
 
 
-def _beyond(expected: Array, source: random.Random, rtol: float, atol: float) -> Any:
-    """A number that is further from each of ``expected`` than the tolerance; of its type, so it may be infinite."""
-    largest = max((float(np.abs(part).max()) for (part,) in _parts(expected)), default=0.0)
-    number = source.choice((-1, 1)) * (2 + source.random()) * (largest * (1 + rtol) + atol + 1)
-    with np.errstate(over="ignore"):
-        return expected.dtype.type(number)
+def extremes_of(expected: Array) -> tuple[Any, Any]:
+    """The least and the largest element of an array of numbers; of complex ones, by their absolute value."""
+    parts = (np.abs(part) if part.dtype.kind == "c" else part for (part,) in _parts(expected))
+    least, largest = zip(*((part.min().item(), part.max().item()) for part in parts), strict=True)
+    return min(least), max(largest)
 
 
-def _other_integers(expected: Array, source: random.Random) -> Array:
+def _beyond(least: float, largest: float, source: random.Random, rtol: float, atol: float) -> float:
+    """A number that is further from each of these than the tolerance."""
+    most = max(abs(least), abs(largest))
+    return source.choice((-1, 1)) * (2 + source.random()) * (most * (1 + rtol) + atol + 1)
+
+
+def _other_integers(expected: Array, least: int, largest: int, source: random.Random) -> Array:
     limits = np.iinfo(expected.dtype)
+    below = least - int(limits.min)
+    outside = below + int(limits.max) - largest
+    if 2 * outside > limits.max:  # a fourth of all numbers, or more: no element need be looked at
+        number = source.randrange(outside)
+        return _everywhere(number + (int(limits.min) if number < below else largest + 1 - below), expected)
     for _ in range(_TRIES):
-        number = expected.dtype.type(source.randint(limits.min, limits.max))
+        number = source.randint(limits.min, limits.max)
         if not any(bool((part == number).any()) for (part,) in _parts(expected)):
             return _everywhere(number, expected)
     # nearly every value of a small type is expected somewhere: another one than it at each place
