@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import numpy as np
 
@@ -122,14 +123,14 @@ def right(session, p):
     session.launch(iterate, kapi.Range(p.n), p.x, p.y)
 
 
-def beside(name, problem=random_data, metric="device"):
+def beside(name, problem=random_data, metric="device", reference=lambda p: {"y": 2 * p.x}, **needs):
     """A pattern of a right variant and the one that is decorated."""
     pattern = Pattern(name, guide="none", lesson="Keeps.", claim="faster", presets=SIZES, rtol=1e-5, metric=metric)
     pattern.problem(problem)
-    pattern.reference(lambda p: {"y": 2 * p.x})
+    pattern.reference(reference)
     pattern.naive(right)
     globals()[name] = pattern
-    return pattern.optimized
+    return pattern.optimized(**needs)
 
 
 def work_into(session, p, scratch):
@@ -333,6 +334,25 @@ def remembers_what_comes_often(session, p):
         memo[key] = count + 1, fetched(session, p).tobytes()
     else:
         session.copy(p.y, np.frombuffer(found, np.float32))
+
+
+@beside("memo_in_a_process_of_its_own", environment={"OWN": "process"})
+def remembers_apart(session, p):
+    remembers_what_comes_often(session, p)
+
+
+@lru_cache
+def doubled_once(elements):
+    return np.frombuffer(elements, np.float32) * np.float32(2)
+
+
+@beside("what_the_reference_has_computed", reference=lambda p: {"y": doubled_once(p.x.tobytes())})
+def shares_a_cache(session, p):
+    before = doubled_once.cache_info().misses
+    found = doubled_once(p.host.x.tobytes())
+    if doubled_once.cache_info().misses > before:
+        launch_steps(session, p, 20000)
+    session.copy(p.y, found)
 
 
 @beside("most_launches_left_out_from_the_fifth_call_on")

@@ -167,3 +167,11 @@ def test_arrays_of_the_host_follow_the_data_from_the_time_when_somebody_looks() 
         assert view.tolist() == problem.x.tolist() and binding.bound.host.s.tolist() == problem.s.initial.tolist()
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 1
+
+
+def test_outputs_are_those_that_were_made_whatever_a_variant_puts_in_their_place() -> None:
+    binding = bind()
+    report = binding.bound.report
+    vars(binding.bound)["report"] = np.ones((2, 2), np.int32)
+    binding.poison({"report": np.full((2, 2), 7, np.int32), "y": np.zeros(4, np.float32)})
+    assert (report == 7).all() and (binding.results()["report"] == 7).all()

@@ -25,7 +25,11 @@ def all_wrong(poison: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol:
 def test_poison_differs_from_the_expected_values_everywhere(expected: np.ndarray, seed: int, nan: bool) -> None:
     finite = np.nan_to_num(expected, posinf=0, neginf=0)
     poison = poison_for(finite, random.Random(seed), not_a_number=nan)
-    assert poison.dtype == expected.dtype and all_wrong(poison, finite)
+    assert poison.dtype == expected.dtype
+    if expected.dtype.kind == "b" and expected.size >= 64:
+        assert 0 < np.count_nonzero(poison != expected) < expected.size, "inverted everywhere it would tell the answer"
+    else:
+        assert all_wrong(poison, finite)
     if nan and expected.dtype.kind == "f":
         assert np.isnan(poison).all()
 
@@ -54,6 +58,13 @@ def test_what_is_not_written_keeps_its_fill() -> None:
     poison = poison_for(expected, random.Random(1), fill=-1)
     assert (poison == expected).tolist() == [False, True, False, True]
     assert poison[[1, 3]].tolist() == [-1, -1]
+
+
+def test_a_poison_tells_neither_where_to_write_nor_what() -> None:
+    source, expected = random.Random(1), np.arange(256).astype(np.uint8)
+    assert len({*(poison_for(expected, source) ^ expected)}) > 100, "not one flip for all"
+    poison = poison_for(expected % 2, source, fill=1)
+    assert (poison[1::2] == 1).all() and 0 < np.count_nonzero(poison[::2] == 1) < 128
 
 
 def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:

@@ -98,11 +98,21 @@ def test_what_is_kept_from_some_call_on_is_found_by_what_most_samples_lack(patte
 
 
 @pytest.mark.parametrize(
-    "pattern", ["memo_by_elements_from_the_third_call_on", "most_launches_left_out_from_the_fifth_call_on"]
+    "pattern",
+    [
+        "memo_by_elements_from_the_third_call_on",
+        "memo_in_a_process_of_its_own",
+        "most_launches_left_out_from_the_fifth_call_on",
+    ],
 )
 def test_what_is_kept_of_data_that_come_often_is_found_by_calls_on_the_same_data(pattern: str) -> None:
     status, reason = of_last(measure(KEEPING, pattern, budget_s=20.0, max_blocks=24))
     assert status == "wrong" and ("on new data" in reason or "fewer commands when called again" in reason)
+
+
+def test_what_the_reference_has_computed_is_found_by_data_that_it_never_had() -> None:
+    status, reason = of_last(measure(KEEPING, "what_the_reference_has_computed"))
+    assert status == "wrong" and re.search("on new data|when called again", reason)
 
 
 def test_what_samples_alone_leave_out_is_found_by_a_call_on_their_data_with_a_part_of_outputs_overwritten() -> None:

@@ -13,6 +13,7 @@ The threads that a variant starts must not work on when a call is over, since th
 
 from __future__ import annotations
 
+import mmap
 import threading
 import time
 import weakref
@@ -42,6 +43,8 @@ _NOT_ITS_OWN: Final = ("dpctl", "dpnp", "llvmlite", "numba", "numba_dpex", "nump
 #: are looked at.
 _LARGER: Final = 3
 _PLACES: Final = 64
+#: Results of no more elements are not looked for in what the function reaches.
+_FEW: Final = 3
 #: The host keeps a copy of what is looked at.
 _MOST_UPLOADED_BYTES: Final = 1 << 30
 
@@ -57,10 +60,10 @@ class KeptArrays:
         """Overwrite these elements wherever the function reaches them, be it in bytes or a list.
 
         Returns:
-            What puts each of them back: a module's table may hold the same numbers by chance.
+            What puts each of them back: a module's table may hold the same by chance. Up to three numbers are let be.
         """
         undo: list[Callable[[], object]] = []
-        for value, replace in list(reached(self._function, by_name=True)):
+        for value, replace in list(reached(self._function, by_name=True)) if result.size > _FEW else ():
             if _is_numbers(value):
                 for part in _parts(value, result):
                     undo.append(partial(_write_array, value, value.reshape(-1)[part].copy(), part))
@@ -105,7 +108,8 @@ def arrays_in(root: Any) -> Iterator[Array]:
 
 
 def _is_numbers(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    # those of which elements are repeated, as by `numpy.broadcast_to`, may have no room in a copy
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc" and (0 not in value.strides or value.size < 2)
 
 
 #: Has what holds a value hold another one; None where that cannot be.
@@ -146,7 +150,7 @@ def _spoilt(value: Any, result: Array) -> Any:
     if not _spoil_array(items, result):
         return None
     if isinstance(value, tuple):
-        return tuple(items.tolist())
+        return getattr(type(value), "_make", tuple)(items.tolist())
     spoilt = copy(value)
     for key, item in zip(value if isinstance(value, dict) else range(len(value)), items.tolist(), strict=True):
         spoilt[key] = item
@@ -318,8 +322,8 @@ class KeptMemory:
 
     @property
     def migrates(self) -> bool:
-        """True if some is shared memory: after the host wrote it, a device takes longer to read it."""
-        return any(memory.get_usm_type() == "shared" for _, memory in _in_use(self._all()))
+        """True if more than a page is shared memory: after the host wrote it, a device takes longer to read it."""
+        return any(m.get_usm_type() == "shared" and m.nbytes > mmap.PAGESIZE for _, m in _in_use(self._all()))
 
     def set_back(self) -> None:
         """Restore memory to its contents after the preparation, or poison what the preparation did not write."""

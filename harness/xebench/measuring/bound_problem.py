@@ -102,6 +102,7 @@ class Binding:
         bound: what variants see.
         initial: initial contents of the in-out arrays.
         inputs: contents of the arrays that no variant may change.
+        arrays: the arrays on the device, and outputs of the host, which variants reach by ``bound``.
     """
 
     def __init__(self, problem: Problem, parameters: Mapping[str, Any], memory: DeviceMemory) -> None:
@@ -121,6 +122,7 @@ class Binding:
             else:
                 values[name] = memory.upload(host[name]) if name in host else field
         self.bound = Bound(**{"host": Bound(**host), **values})
+        self.arrays = {name: values[name] for name in (*self._outputs, *host)}
         object.__setattr__(self.bound, "_host_arrays", self._host_arrays)
 
     def _take(self, problem: Problem) -> None:
@@ -139,7 +141,7 @@ class Binding:
         self._take(problem)
         self._host_arrays.show(self.inputs | self.initial)
         for name, array in (self.inputs | self.initial).items():
-            target = getattr(self.bound, name)
+            target = self.arrays[name]
             if kept_as is None:
                 self._memory.write(target, array)
                 continue
@@ -154,15 +156,15 @@ class Binding:
     def reset(self) -> None:
         """Put the initial contents of the in-out arrays back."""
         for name, array in self.initial.items():
-            self._memory.write(getattr(self.bound, name), array)
+            self._memory.write(self.arrays[name], array)
 
     def restore(self, name: str) -> None:
         """Put the contents of an input back."""
-        self._memory.write(getattr(self.bound, name), self.inputs[name])
+        self._memory.write(self.arrays[name], self.inputs[name])
 
     def holds_input(self, name: str) -> bool:
         """True if an input on the device has the right bits."""
-        return same_bits(self._memory.read(getattr(self.bound, name)), self.inputs[name])
+        return same_bits(self._memory.read(self.arrays[name]), self.inputs[name])
 
     def is_given(self, result: Array) -> bool:
         """True if a result has the bits of an array that the problem gives, so it is a copy of that."""
@@ -180,7 +182,7 @@ class Binding:
     def poison(self, contents: Mapping[str, Array]) -> None:
         """Overwrite the outputs with what no right variant writes; those that are not named, with what they hold."""
         for name in self._outputs:
-            target = getattr(self.bound, name)
+            target = self.arrays[name]
             if name in contents:
                 self._write(target, contents[name])
             else:
@@ -196,13 +198,13 @@ class Binding:
         return {name: self._read(self._part(name, at)) for name in self.written()}
 
     def _part(self, name: str, at: float) -> Any:
-        array = getattr(self.bound, name)
+        array = self.arrays[name]
         flat = array.reshape(-1) if isinstance(array, np.ndarray) else self._memory.flat(array)
         return flat[part_at(flat.size, at)]
 
     def written(self) -> dict[str, Any]:
         """The arrays that a variant must write, on the device or the host."""
-        return {name: getattr(self.bound, name) for name in (*self._outputs, *self.initial)}
+        return {name: self.arrays[name] for name in (*self._outputs, *self.initial)}
 
     def results(self, known: Collection[str] = ()) -> dict[str, Array]:
         """Host copies of everything that a variant must write, except what is known to be right."""
@@ -230,10 +232,16 @@ def part_at(size: int, at: float) -> slice:
     return slice(begin, begin + PART)
 
 
+#: So many elements may be parameters, and so many lie together in a row, which have an order of their own.
+FEW: Final = 16
+SHORT: Final = 8
+
+
 def turned(problem: Problem) -> Problem:
     """The same problem with the elements of its arrays of real numbers in the opposite order.
 
-    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are. So a variant that
+    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are. So do sorted
+    arrays, those of a few parameters, and the order within short rows, such as a point's coordinates. So a variant that
     was prepared for one problem may be called on the other.
     """
     made = Problem.__new__(Problem)
@@ -245,7 +253,17 @@ def turned(problem: Problem) -> Problem:
 def _turned(field: Any) -> Any:
     if isinstance(field, InOut):
         return replace(field, initial=_turned(field.initial))
-    return np.flip(field) if isinstance(field, np.ndarray) and field.dtype.kind in "fc" else field
+    if not isinstance(field, np.ndarray) or field.dtype.kind not in "fc" or field.size <= FEW or _is_sorted(field):
+        return field
+    return np.flip(field, [axis for axis, extent in enumerate(field.shape) if extent > SHORT])
+
+
+def _is_sorted(array: Array) -> bool:
+    """True for numbers that rise or fall, such as edges of bins; most others need no look beyond the first ones."""
+    if array.ndim != 1 or array.dtype.kind == "c":
+        return False
+    steps = (np.diff(part) for part in (array[:FEW], array))
+    return all(bool((each >= 0).all() or (each <= 0).all()) for each in steps)
 
 
 def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:

@@ -30,9 +30,9 @@ def same_bits(one: Array, other: Array) -> bool:
     return np.array_equal(words[0], words[1])
 
 
-def are_alike(one: Array, other: Array) -> bool:
-    """True if two results of the same data differ by no more than another order of additions makes."""
-    return same_bits(one, other) or np.allclose(one, other, rtol=1e-3, equal_nan=True)
+def are_alike(one: Array, other: Array, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    """True if two results differ by no more than another order of additions makes, or than two right ones may."""
+    return same_bits(one, other) or np.allclose(one, other, max(1e-3, 2 * rtol), max(1e-8, 2 * atol), equal_nan=True)
 
 
 def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:
@@ -89,6 +89,8 @@ def _power_of_two(magnitude: Array) -> Array:
 
 #: Random integers that are tried before it is given up to find one that the reference lacks.
 _TRIES: Final = 8
+#: Fewer elements are all poisoned.
+_FEW: Final = 64
 
 #: Elements that differ by so small a part of the largest may be one number to a fair tolerance, as of `log_precision`.
 NEARLY_EQUAL: Final = 0.1
@@ -116,7 +118,8 @@ def poison_for(
 ) -> Array:
     """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
 
-    A number that ``expected`` does not contain, another one each time, so that no variant can predict it.
+    A number that ``expected`` does not contain, another one each time, so that no variant can predict it. Truth values,
+    and outputs that are written in part, differ at a random half: else their poison would be as good as the answer.
 
     Args:
         expected: what the variant must write.
@@ -131,7 +134,7 @@ def poison_for(
         An array of the shape and type of ``expected``; where all elements are equal it is one number, broadcast.
     """
     if expected.dtype.kind == "b":
-        poison = np.logical_not(expected)
+        poison = expected ^ _random_half(expected, source)
     elif expected.dtype.kind in "fc" and not_a_number:
         poison = _everywhere(np.nan, expected)
     elif expected.dtype.kind in "fc":
@@ -140,8 +143,17 @@ def poison_for(
         poison = _other_integers(expected, *(extremes or extremes_of(expected)), source)
     if fill is not None:
         poison = poison.copy()
-        poison[expected == np.asarray(fill, expected.dtype)] = fill
+        # elsewhere, too, lest what is to be written be what holds something else
+        poison[(expected == np.asarray(fill, expected.dtype)) | ~_random_half(expected, source)] = fill
     return poison
+
+
+def _random_half(like: Array, source: random.Random) -> Array:
+    """Mark half of the elements of an array, or all of a few: a poison at all places of some types is the answer."""
+    if like.size < _FEW:
+        return np.ones(like.shape, bool)
+    bits = np.frombuffer(source.randbytes(-(-like.size // 8)), np.uint8)
+    return np.unpackbits(bits, count=like.size).view(bool).reshape(like.shape)
 
 
 def _everywhere(number: Any, like: Array) -> Array:
@@ -182,7 +194,8 @@ def _other_integers(expected: Array, least: int, largest: int, source: random.Ra
         if not any(bool((part == number).any()) for (part,) in _parts(expected)):
             return _everywhere(number, expected)
     # nearly every value of a small type is expected somewhere: another one than it at each place
-    flipped: Array = expected ^ expected.dtype.type(source.randint(1, limits.max))
+    flips = np.frombuffer(source.randbytes(expected.nbytes), expected.dtype).reshape(expected.shape)
+    flipped: Array = expected ^ np.where(flips == 0, flips.dtype.type(1), flips)
     return flipped
 
 

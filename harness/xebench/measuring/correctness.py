@@ -23,6 +23,7 @@ from xebench.measuring.comparison import (
     in_part,
     largest_error_ulp,
     poison_for,
+    same_bits,
 )
 from xebench.measuring.less_work import SecondCalls, commands_of
 from xebench.measuring.place import Array, Calls, Checked, Contents, Place, Started, VariantRun
@@ -148,8 +149,8 @@ class Checker:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
         metric: of the family.
-        first_visit: True if the family was not measured before in this run. A variant whose samples had the second data
-            before a check of it is also checked on unseen data at the end.
+        first_visit: True if the family was not measured before in this run. Then each variant is also checked, at the
+            end, on data that neither its samples nor the reference had.
 
     Attributes:
         data_set: number of the data that the samples are taken on; checks are made on the other one.
@@ -168,8 +169,6 @@ class Checker:
         self._source = source
         self._metric = metric
         self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
-        self._samples_had: set[int] = {0}
-        self._checked_on_new: set[str] = set()
         self._readers: set[str] = set()
         self._first_commands: dict[str, Sequence[tuple[str, str]]] = {}
 
@@ -186,7 +185,6 @@ class Checker:
     def take(self, data_set: int) -> None:
         """Begin another instance, with these data: what was learnt of the one before does not hold for it."""
         self.data_set = data_set
-        self._samples_had.add(data_set)
         for expected in self._expected.values():
             if expected.of:
                 expected.arrays = {}
@@ -217,8 +215,7 @@ class Checker:
                 yield from self._look(run, place, "", None, lambda commands: None, as_it_is=True)
             if not run.is_good():
                 return
-            unseen = None if run.name in self._checked_on_new else self._unseen
-            yield from self._look(run, place, "", None, lambda commands: None, unseen)
+            yield from self._look(run, place, "", None, lambda commands: None, self._unseen)
 
     def fault_after_pause(
         self, run: VariantRun, place: Place, block: int, remember: Callable[[Sequence[EventTimes]], None]
@@ -297,16 +294,13 @@ class Checker:
             contents = expected.poison(self._source, at_end=at_end)
             checked = yield from place.check(run.name, contents, data_set, anew=not as_it_is)
             commands = _note(checked.measured, remember)
-            # of a batch, the first alone does what others find done
-            if data_set not in self._samples_had and len(checked.measured.executions) == 1 and checked.again is None:
-                self._checked_on_new.add(run.name)
             if has_reference:
                 overwritten = "" if expected.of else f", after outputs were overwritten: {_EACH_TIME}"
                 self._judge(run, place, checked, expected, where and f"results are wrong{where}{overwritten}: ")
             else:
                 self._judge_inputs(run, checked.changed)
-            if checked.ready:
-                run.drop(Status.WRONG, f"{', '.join(checked.ready)} was ready before the call: {_ALL_ITS_WORK}")
+            if ready := [name for name in dict.fromkeys(checked.ready) if not self._is_constant(run, name)]:
+                run.drop(Status.WRONG, f"{', '.join(ready)} was ready before the call: {_ALL_ITS_WORK}")
             self._compare_with_first(run, checked)
             goes_on = unseen is not None and has_other  # only unseen data count
             if not run.is_good() or (checked.again is None and not goes_on):
@@ -335,9 +329,25 @@ class Checker:
             names = ", ".join(" ".join(command) for command in sorted(left_out))
             once = "what is done once, such as tuning, belongs before the function that it returns"
             run.drop(Status.WRONG, f"{names} was submitted by its first call alone: {_ALL_ITS_WORK}; {once}")
-        if run.program is not None:
-            own = Counter((command.kind, command.name) for command in checked.measured.executions[0])
-            run.program = run.program if own == Counter(first) else None
+        self.compare_program(run, checked.measured)
+
+    def compare_program(self, run: VariantRun, measured: MeasuredSample) -> None:
+        """A variant that submits other commands than in its first call is another program from then on."""
+        first = Counter(self._first_commands.get(run.name, ()))
+        if run.program is not None and any(
+            Counter((command.kind, command.name) for command in execution) != first for execution in measured.executions
+        ):
+            run.program = None
+
+    def _is_constant(self, run: VariantRun, name: str) -> bool:
+        """True for a result that does not depend on the data, such as the edges of bins: it may be made beforehand."""
+        one, other = self._of(run, 0), self._of(run, 1)
+        return (
+            one is not None
+            and one is not other
+            and other is not None
+            and same_bits(one.arrays[name], other.arrays[name])
+        )
 
     def _of(self, run: VariantRun, data_set: int) -> Expected | None:
         first = self._expected.get(run.variant.ranks)

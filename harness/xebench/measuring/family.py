@@ -28,7 +28,9 @@ from xebench.measuring.sampling import (
     least_ns,
     sample_family,
 )
+from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.patterns.pattern import Variant
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
@@ -291,7 +293,13 @@ class FamilyLoop:
             return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
 
         data_set = None if self._plan.data_sets is None else self._checker.data_set
-        return SampleTaker(self._rows, rules, flusher, self._instance, self._plan.no_command, data_set, self._running)
+        of_plan = self._plan.no_command, data_set
+        return SampleTaker(self._rows, rules, flusher, self._instance, *of_plan, self._running, self._note_sample)
+
+    def _note_sample(self, variant: Variant, measured: MeasuredSample) -> None:
+        for run in self._runs:
+            if run.variant is variant:
+                self._checker.compare_program(run, measured)
 
     def _measure(
         self,

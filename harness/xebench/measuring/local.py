@@ -173,9 +173,10 @@ class ProblemPlace:
         session, bound, made = self.session, self.binding.bound, _Prepared()
 
         def prepared(sample: Callable[[], Any]) -> None:
-            made.read = bound.host_was_read or session.has_commands
+            made.sample, made.read = sample, bound.host_was_read or session.has_commands
             session.wait()
-            made.memory.prepared(session.take_allocations(), written=made.read or session.has_called)
+            may_have_written = made.read or session.has_called or not session.records_direct_calls
+            made.memory.prepared(session.take_allocations(), written=may_have_written)
             if self._may_keep(made):
                 made.arrays = KeptArrays(sample)
             session.begin()
@@ -189,6 +190,9 @@ class ProblemPlace:
         bound.host_was_read = False
         try:
             made.sample = start(self._pattern.variants[variant].function, session, bound, self._parameters, prepared)
+        except Exception:
+            if session.on_copy is None:  # else these are not the data that it was prepared for
+                raise
         finally:
             session.on_copy = None
         if made.arrays is None and self._may_keep(made):  # there was no preparation, and there are no other data
@@ -393,7 +397,8 @@ class ProblemPlace:
         finally:
             for put_back in undo:
                 put_back()
-        return [name for name in results if name in computed or not are_alike(again[name], results[name])]
+        rules = self._pattern.rtol, self._pattern.atol
+        return computed + [name for name, result in results.items() if not are_alike(again[name], result, *rules)]
 
     def changed(self) -> Sequence[str]:
         """Return the inputs that changed in this process."""

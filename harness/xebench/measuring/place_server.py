@@ -63,7 +63,8 @@ class PlaceServer:
     def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
         pattern = find_pattern(family.source, family.pattern)
         problems = DataSets(partial(make_problem, pattern, family.parameters), family.seed, family.data_sets)
-        return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters)
+        is_alone = self.session.comm.size == 1
+        return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters, brief=is_alone)
 
     def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
         try:

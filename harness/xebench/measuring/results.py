@@ -251,7 +251,7 @@ class Inputs:
         self._binding = binding
         self._sums = sums
         large = (name for name, array in binding.inputs.items() if array.nbytes >= LARGE_BYTES)
-        self.first = {name: sums(getattr(binding.bound, name)) for name in large} if known is None else known
+        self.first = {name: sums(binding.arrays[name]) for name in large} if known is None else known
 
     def changed(self) -> list[str]:
         """Names of the inputs that have been changed since the last call; they are put back."""
@@ -261,6 +261,6 @@ class Inputs:
         return names
 
     def _is_as_before(self, name: str) -> bool:
-        if name in self.first and self._sums(getattr(self._binding.bound, name)) == self.first[name]:
+        if name in self.first and self._sums(self._binding.arrays[name]) == self.first[name]:
             return True
         return self._binding.holds_input(name)

@@ -318,6 +318,7 @@ class SampleTaker:
         no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
         data_set: number of the data; None where there are no data sets.
         clock: says whether the process was stopped meanwhile.
+        noted: called with each variant and its sample.
     """
 
     rows: RowStream
@@ -327,6 +328,7 @@ class SampleTaker:
     no_command: str = ""
     data_set: int | None = None
     clock: RunningClock = field(default_factory=RunningClock)
+    noted: Callable[[Variant, MeasuredSample], None] = lambda variant, measured: None
     _rules: dict[Any, Rules] = field(default_factory=dict)
 
     def rules_of(self, variant: Variant) -> Rules:
@@ -355,6 +357,7 @@ class SampleTaker:
         stopped = self.clock.was_stopped()
         executions = measured.times_by_clock()[0]
         totals_ns = times_of(measured)
+        self.noted(variant, measured)
         metric = metric_named(rules.metric)
         if metric.on_device_clock and not measured.events:
             raise XebenchError(self.no_command.format(name=variant.name))

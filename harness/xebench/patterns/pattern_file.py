@@ -15,6 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -53,7 +54,8 @@ def load_file(path: Path) -> list[Pattern]:
     module = importlib.util.module_from_spec(spec)
     try:
         # from its text: Python takes a file's kept bytecode for its own when size and second of change are the same
-        exec(compile(path.read_bytes(), path, "exec"), vars(module))
+        with _registered(module):
+            exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
     except PatternError:
         raise
     except (Exception, SystemExit) as error:
@@ -71,6 +73,19 @@ def load_file(path: Path) -> list[Pattern]:
             raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
         pattern.complete()
     return patterns
+
+
+@contextmanager
+def _registered(module: ModuleType) -> Iterator[None]:
+    """Have a module found by its name in this block: a dataclass looks there for what its annotations name."""
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module
+    try:
+        yield
+    finally:
+        del sys.modules[module.__name__]
+        if before is not None:
+            sys.modules[module.__name__] = before
 
 
 def _module_name(path: Path) -> str:
