@@ -333,10 +333,11 @@ class Checker:
 
     def compare_program(self, run: VariantRun, measured: MeasuredSample) -> None:
         """A variant that submits other commands than in its first call is another program from then on."""
+        if run.program is None:  # as of most variants: this is done after each sample
+            return
         first = Counter(self._first_commands.get(run.name, ()))
-        if run.program is not None and any(
-            Counter((command.kind, command.name) for command in execution) != first for execution in measured.executions
-        ):
+        calls = (Counter((command.kind, command.name) for command in execution) for execution in measured.executions)
+        if any(own != first for own in calls):
             run.program = None
 
     def _is_constant(self, run: VariantRun, name: str) -> bool:
