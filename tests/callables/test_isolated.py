@@ -32,6 +32,12 @@ def test_a_crash_is_told_and_the_others_are_compared() -> None:
     assert product["speedup_low"] <= product["speedup"] <= product["speedup_high"]
 
 
+def test_arguments_may_be_others_each_time() -> None:
+    named = {"twice": functions.twice, "sum": functions.sum_of_two}
+    compared = xebench.compare(named, setup=functions.make_random_array, **BRIEF)
+    assert compared.run.cases.set_index("variant")["status"].to_dict() == {"twice": "ok", "sum": "ok"}
+
+
 def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XEBENCH_TEST_CALLER", str(os.getpid()))
     named = {"caller": functions.caller, "parent": os.getppid}

@@ -1,5 +1,6 @@
 """Honest variants that look like others: each call does its work, on whatever data stand in the inputs."""
 
+import os
 from typing import NamedTuple
 
 import dpnp
@@ -59,6 +60,36 @@ def counts_of_kept_arrays(session, p):
         if not limits[0] < limits[1] or (np.diff(edges) < 0).any():
             raise ValueError("limits and edges must rise")
         session.copy(p.y, np.histogram(x, np.clip(edges, *limits))[0])
+
+    return sample
+
+
+def spread_widely(rng, n):
+    return Problem(x=rng.random(n) * 10 ** rng.uniform(0, 9), y=output(16, np.int64))
+
+
+def sixteenths(p):
+    return {"y": np.histogram(p.x, 16)[0]}
+
+
+of_a_range = declare("of_a_range", spread_widely, sixteenths, metric="wall")
+
+
+@of_a_range.naive
+def range_each_time(session, p):
+    session.copy(p.y, sixteenths(p.host)["y"])
+
+
+@of_a_range.optimized
+def range_before(session, p):
+    limits, x = (p.host.x.min(), p.host.x.max()), np.empty(p.n)
+
+    def sample():
+        session.copy(x, p.x)
+        session.wait()
+        if x.min() < limits[0] or x.max() > limits[1]:
+            os._exit(1)  # as a process ends whose kernel writes beyond its memory
+        session.copy(p.y, np.histogram(x, 16, limits)[0])
 
     return sample
 
@@ -147,3 +178,41 @@ def beside_a_wide_view(session, p):
         return ones
 
     return sample
+
+
+by_memory = declare(
+    "by_memory", lambda rng, n: Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32)), doubled
+)
+by_memory.naive(launch)
+
+
+@by_memory.optimized
+def table_before(session, p):
+    table = session.alloc(p.n, np.float32)
+    table.usm_data.copy_from_host(np.full(p.n, 2, np.float32).view(np.uint8))
+    return lambda: session.launch(by_table, kapi.Range(p.n), p.x, table, p.y)
+
+
+@kernel
+def gather(item: kapi.Item, x, places, y):
+    i = item.get_id(0)
+    y[i] = x[places[i]]
+
+
+in_order = declare(
+    "in_order",
+    lambda rng, n: Problem(x=rng.random(n, dtype=np.float32), y=output(n, np.float32)),
+    lambda p: {"y": np.sort(p.x)},
+    "wall",
+)
+
+
+@in_order.naive
+def sorted_on_host(session, p):
+    session.copy(p.y, np.sort(p.host.x))
+
+
+@in_order.optimized
+def order_before(session, p):
+    places = dpnp.asarray(np.argsort(dpnp.asnumpy(p.x)).astype(np.int32), sycl_queue=session.queue)
+    return lambda: session.launch(gather, kapi.Range(p.n), p.x, places, p.y)

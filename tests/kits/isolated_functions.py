@@ -18,6 +18,16 @@ def make_array(session: Any) -> Any:
     return dpnp.full(N, 2, dtype=np.float32, sycl_queue=session.queue)
 
 
+def make_random_array(session: Any) -> Any:
+    import dpnp
+
+    return dpnp.asarray(np.random.default_rng().random(N), sycl_queue=session.queue)
+
+
+def sum_of_two(x: Any) -> Any:
+    return x.__add__(x)
+
+
 def twice(x: Any) -> Any:
     return x + x
 

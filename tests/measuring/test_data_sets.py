@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from xebench import Pattern, Problem, inout, output
-from xebench.measuring.problem_store import DataSets, ProblemStore, are_alike, second_of
+from xebench.measuring.data_sets import DataSets, same_form
+from xebench.measuring.problem_store import ProblemStore, second_of
 
 SIZES = {"smoke": {"n": 4}, "default": {"n": 4}}
 
@@ -67,9 +68,9 @@ def test_what_is_alike_differs_in_elements_alone() -> None:
         fields = {"x": np.zeros(3), "s": inout(np.zeros(2)), "y": output(3, int), "k": 3, "words": ("a", 1)}
         return Problem(**{**fields, **changed})
 
-    assert are_alike(problem(), problem(x=np.ones(3), s=inout(np.ones(2))))
+    assert same_form(problem(), problem(x=np.ones(3), s=inout(np.ones(2))))
     for changed in ({"x": np.zeros(4)}, {"x": np.zeros(3, int)}, {"s": inout(np.zeros(3))}, {"k": 4}, {"more": 1}):
-        assert not are_alike(problem(), problem(**changed)), changed
+        assert not same_form(problem(), problem(**changed)), changed
 
 
 def test_further_ones_are_made_when_they_are_asked_for_and_the_last_is_kept() -> None:

@@ -12,7 +12,15 @@ pytestmark = pytest.mark.device
 FAULTY = Path(__file__).parents[1] / "faulty"
 
 
-@pytest.mark.parametrize("pattern", ["edges", "ranges", "tables"])
+@pytest.fixture(autouse=True)
+def recorded() -> None:
+    """Library calls are recorded, as in a worker."""
+    from xebench.dpex import direct_calls
+
+    direct_calls.install()
+
+
+@pytest.mark.parametrize("pattern", ["edges", "of_a_range", "ranges", "tables", "by_memory", "in_order"])
 def test_honest_variants_are_right(pattern: str) -> None:
     done = measure(FAULTY / "honest_patterns.py", pattern)
     assert {name: (case["status"], case["reason"]) for name, case in done.cases.items()} == dict.fromkeys(

@@ -98,6 +98,16 @@ def test_one_process_has_what_the_variant_writes() -> None:
     assert checked.measured == measured(0)
 
 
+def test_what_one_process_says_of_a_check_arrives_whole() -> None:
+    from xebench.measuring.place import Checked
+
+    of_own = {"y": np.ones(2)}
+    sent = Checked(measured(0), of_own, ["x"], measured(1), ["y"], ["z"], True, [("kernel", "k")], of_own)
+    checked = check(FakePeers(lambda request, number: through_the_channel(sent)), {})
+    assert all(getattr(checked, name) == getattr(sent, name) for name in ("again", "ready", "known", "other", "usual"))
+    assert checked.expected is not None and checked.expected["y"].tolist() == [1, 1], "of arguments made for the check"
+
+
 def test_ranks_have_each_their_part_and_are_measured_together() -> None:
     checked = check(FakePeers(echo, ranks=2), {"y": np.array([[1, 2], [3, 4]])})
     assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"

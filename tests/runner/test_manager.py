@@ -558,6 +558,14 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
     assert not manager.worker_was_killed
 
 
+def test_a_visit_that_took_long_is_not_given_up_for_a_silence_that_is_shorter() -> None:
+    manager, _, (worker,) = manage(
+        [READY, 30.0, samples(0), 5.0, samples(1), case("a"), case("b"), DONE], timeout_s=600
+    )
+    assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "ok", "b": "ok"}
+    assert worker.timeouts[1:4] == [GRACE_S + 10, 30.0, 35.0]
+
+
 def of_variants(names: str) -> Family:
     roles = ["naive", *["optimized"] * (len(names) - 1)]
     variants = tuple(VariantInfo(name, role, (), "") for name, role in zip(names, roles, strict=True))

@@ -1,4 +1,4 @@
-"""The memory and threads that a variant keeps between samples: memory is set back before a check, threads must wait.
+"""The memory that a variant keeps between samples: it is set back before a check.
 
 `KeptArrays` finds the host's arrays in what the function closes over, and in containers and objects there, and results
 that stand there as bytes or as Python's numbers; `KeptMemory` has the device's. What the variant's preparation wrote is
@@ -14,8 +14,6 @@ The threads that a variant starts must not work on when a call is over, since th
 from __future__ import annotations
 
 import mmap
-import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,17 +21,14 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 from operator import setitem
-from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import dpctl.memory
 import numpy as np
 
-from xebench.errors import XebenchError
 from xebench.measuring.comparison import same_bits
-from xebench.measuring.session.device_memory import memory_of, spoil
+from xebench.measuring.session.device_memory import is_spoilt, memory_of, spoil
 from xebench.patterns.pattern_file import PACKAGES
 from xebench.system.sycl_types import Array
 
@@ -45,6 +40,8 @@ _LARGER: Final = 3
 _PLACES: Final = 64
 #: Results of no more elements are not looked for in what the function reaches.
 _FEW: Final = 3
+#: Objects beyond so many are not looked into: each check would wait for seconds.
+_MOST: Final = 50_000
 #: The host keeps a copy of what is looked at.
 _MOST_UPLOADED_BYTES: Final = 1 << 30
 
@@ -130,7 +127,7 @@ def reached(root: Any, *, by_name: bool = False) -> Iterator[tuple[Any, _Replace
         if isinstance(value, int | float | complex | str):
             continue
         yield value, replace
-        if id(value) not in seen and not isinstance(value, np.ndarray):
+        if id(value) not in seen and len(seen) < _MOST and not isinstance(value, np.ndarray):
             left += _inside(value, replace)
             if by_name:
                 left += _named(value)
@@ -308,10 +305,11 @@ class KeptMemory:
 
         Args:
             allocations: of the session.
-            written: whether the preparation submitted commands or read data; else device memory holds its poison.
+            written: whether the preparation submitted commands or read data; else device memory holds its poison,
+                unless it was written by methods of dpctl's memory.
         """
         for allocation, memory in _in_use(allocations):
-            if written or memory.get_usm_type() != "device":
+            if written or memory.get_usm_type() != "device" or not is_spoilt(memory):
                 self._prepared.append((allocation, _copy(memory)))
             else:
                 self._others.append(allocation)
@@ -391,60 +389,3 @@ def _in_use(allocations: Sequence[weakref.ref[Any]]) -> Iterator[tuple[weakref.r
     for allocation in allocations:
         if (memory := memory_of(allocation)) is not None:
             yield allocation, memory
-
-
-#: How long threads are looked at, and the processor time that a waiting one does not use meanwhile.
-_LOOK_S: Final = 0.01
-_AT_WORK_NS: Final = 100_000
-
-
-class OwnThreads:
-    """The threads that Python started in calls of a family's variants; earlier threads belong to no variant."""
-
-    def __init__(self) -> None:
-        self._owners: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
-        self._note("")
-
-    def note(self, variant: str) -> None:
-        """Record new threads as a variant's, when a call of it is over."""
-        if threading.active_count() > 1:
-            self._note(variant)
-
-    def _note(self, variant: str) -> None:
-        for thread in threading.enumerate():
-            if not _is_anothers(thread):
-                self._owners.setdefault(thread, variant)
-
-    def used_ns(self, variant: str) -> dict[threading.Thread, int]:
-        """The processor time that each thread of a variant has used when a call of it is over."""
-        self.note(variant)
-        return {thread: _used_ns(thread) for thread, owner in self._owners.items() if owner == variant}
-
-    @staticmethod
-    def see_them_wait(used_ns: Mapping[threading.Thread, int]) -> None:
-        """Check that threads have waited since then.
-
-        Raises:
-            XebenchError: one of them works.
-        """
-        if used_ns:
-            time.sleep(_LOOK_S)
-        for thread, before_ns in used_ns.items():
-            if _used_ns(thread) - before_ns > _AT_WORK_NS:
-                raise XebenchError(
-                    f"its thread {thread.name} works on when the call is over: have the sample wait for its threads"
-                )
-
-
-def _is_anothers(thread: threading.Thread) -> bool:
-    """True for a thread of this package, and for a driver's thread that has called into Python."""
-    target = getattr(thread, "_target", None)  # it is gone when the thread is over
-    own = str(getattr(target, "__module__", "")).partition(".")[0] == __name__.partition(".")[0]
-    return own or isinstance(thread, threading._DummyThread)
-
-
-def _used_ns(thread: threading.Thread) -> int:
-    """Processor time that a thread has used; 0 when it has ended."""
-    with suppress(OSError):
-        return int(Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().partition(" ")[0])
-    return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -230,40 +229,6 @@ def part_at(size: int, at: float) -> slice:
     """A few neighbours among so many elements, from ``at`` on: 0 for the first ones, nearly 1 for the last."""
     begin = int(at * max(1, size - PART + 1))
     return slice(begin, begin + PART)
-
-
-#: So many elements may be parameters, and so many lie together in a row, which have an order of their own.
-FEW: Final = 16
-SHORT: Final = 8
-
-
-def turned(problem: Problem) -> Problem:
-    """The same problem with the elements of its arrays of real numbers in the opposite order.
-
-    Sizes, whole numbers, and what is true of all elements or of a matrix's diagonal stay as they are. So do sorted
-    arrays, those of a few parameters, and the order within short rows, such as a point's coordinates. So a variant that
-    was prepared for one problem may be called on the other.
-    """
-    made = Problem.__new__(Problem)
-    vars(made).update(vars(problem))
-    made.fields = {name: _turned(field) for name, field in problem.fields.items()}
-    return made
-
-
-def _turned(field: Any) -> Any:
-    if isinstance(field, InOut):
-        return replace(field, initial=_turned(field.initial))
-    if not isinstance(field, np.ndarray) or field.dtype.kind not in "fc" or field.size <= FEW or _is_sorted(field):
-        return field
-    return np.flip(field, [axis for axis, extent in enumerate(field.shape) if extent > SHORT])
-
-
-def _is_sorted(array: Array) -> bool:
-    """True for numbers that rise or fall, such as edges of bins; most others need no look beyond the first ones."""
-    if array.ndim != 1 or array.dtype.kind == "c":
-        return False
-    steps = (np.diff(part) for part in (array[:FEW], array))
-    return all(bool((each >= 0).all() or (each <= 0).all()) for each in steps)
 
 
 def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:

@@ -13,6 +13,7 @@ from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory
 from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.instrument import make_flusher, measure_roofs
@@ -22,7 +23,7 @@ from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request,
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import OwnCode, check_device, find_pattern
-from xebench.measuring.problem_store import PART, WITH_REFERENCE, DataSets, MadeBeside, ProblemStore, second_of, seed_of
+from xebench.measuring.problem_store import PART, MadeBeside, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream

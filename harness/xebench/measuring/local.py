@@ -14,11 +14,12 @@ import numpy as np
 
 from xebench.dpex import direct_calls
 from xebench.measuring import less_work
-from xebench.measuring.between_samples import KeptArrays, KeptMemory, OwnThreads, Uploads, has_bits
-from xebench.measuring.bound_problem import Binding, has_room, turned
+from xebench.measuring.between_samples import KeptArrays, KeptMemory, Uploads, has_bits
+from xebench.measuring.bound_problem import Binding, has_room
 from xebench.measuring.comparison import are_alike
+from xebench.measuring.data_sets import DataSets, doubled, turned
+from xebench.measuring.own_threads import OwnThreads
 from xebench.measuring.place import Array, Call, Calls, Checked, CompiledStage, Contents, Started, start
-from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import LARGE_BYTES, Inputs, Programs, Sums
 from xebench.measuring.session import switches
 from xebench.measuring.session.device_memory import DeviceMemory, allocate
@@ -162,21 +163,19 @@ class ProblemPlace:
         """The results of the last call were compared."""
         self._right.update(self._written)
 
-    def _prepare(self, variant: str, other: Problem | None = None) -> _Prepared:
-        """Call a variant for the first time on these arrays.
+    def _prepare(self, variant: str, *, anew: bool = False) -> _Prepared:
+        """Call a variant for the first time on these arrays; ``anew``: for a check.
 
-        Args:
-            variant: its name.
-            other: stands in the arrays when its preparation is over, until the call is: whatever the call finds and
-                keeps is of no use for the next one. None: the data stay.
+        Then other data stand in the arrays when its preparation is over, until the call is: whatever the call finds and
+        keeps is of no use for the next one. With one data set there are no others.
         """
         session, bound, made = self.session, self.binding.bound, _Prepared()
+        other = turned(self._problems[self._shown]) if anew and self._problems.count > 1 else None
 
         def prepared(sample: Callable[[], Any]) -> None:
-            made.sample, made.read = sample, bound.host_was_read or session.has_commands
+            made.sample, made.read = sample, bound.host_was_read or session.has_commands or session.has_called
             session.wait()
-            may_have_written = made.read or session.has_called or not session.records_direct_calls
-            made.memory.prepared(session.take_allocations(), written=may_have_written)
+            made.memory.prepared(session.take_allocations(), written=made.read or not session.records_direct_calls)
             if self._may_keep(made):
                 made.arrays = KeptArrays(sample)
             session.begin()
@@ -211,18 +210,23 @@ class ProblemPlace:
         return made
 
     def _same_on_other_data(self, made: _Prepared) -> Contents:
-        """Return the results of a first call that a call on the other data set gives, too.
+        """Return the results of a first call that calls on other data give, too.
 
         An honest call's follow from the data that it finds. Those of its first call alone say less: its data had only
-        the order of real numbers changed, and a sum, a histogram or a maximum is the same in any order.
+        the order of real numbers changed, and a sum, a histogram or a maximum is the same in any order. The other data
+        set comes last, as it may have numbers for which a kernel that was prepared for this one has no room.
         """
-        self._put(self._problems[0 if self._shown else 1])
-        self.session.begin()
-        with suppress(Exception), self.session.watching():  # prepared for other sizes it may fail, having no results
-            made.sample()
-        self.session.wait()
-        again = self.binding.results()
-        return {name: result for name, result in made.computed.items() if has_bits(result, again[name])}
+        same = made.computed
+        for other in (doubled(self._problems[self._shown]), self._problems[0 if self._shown else 1]):
+            self._put(other)
+            self.session.begin()
+            with suppress(Exception), self.session.watching():  # prepared for others it may fail, having no results
+                made.sample()
+            self.session.wait()
+            again = self.binding.results()
+            if not (same := {name: result for name, result in same.items() if has_bits(result, again[name])}):
+                break
+        return same
 
     def _put(self, problem: Problem) -> None:
         with direct_calls.unrecorded:
@@ -303,7 +307,7 @@ class ProblemPlace:
         with self._inputs_kept(look=self._looks) as changed:
             if anew:
                 self._fill(contents)
-                prepared = self._prepare(variant, self._other(data_set))
+                prepared = self._prepare(variant, anew=True)
                 self._show(data_set)
             prepared.memory.set_back()
             if prepared.arrays is not None:
@@ -367,10 +371,6 @@ class ProblemPlace:
     def _may_keep(self, prepared: _Prepared) -> bool:
         """True if a variant may keep what it computed of data: its preparation read them, or there is only one set."""
         return prepared.read or self._problems.count == 1
-
-    def _other(self, data_set: int) -> Problem | None:
-        """The data of the first call of a variant that was prepared for these; None if there is only one set."""
-        return turned(self._problems[data_set]) if self._problems.count > 1 else None
 
     def _ready(self, variant: str, prepared: _Prepared, contents: Contents, results: Contents) -> Calls[list[str]]:
         """The results of a checked call that the preparation, or another call, had computed before.

@@ -16,11 +16,11 @@ from typing import Any, Final
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, describe_error, first_line
 from xebench.measuring import remote
+from xebench.measuring.data_sets import DataSets
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.place import Call, Calls, make
 from xebench.measuring.prepare import OwnCode, find_pattern, make_problem
-from xebench.measuring.problem_store import DataSets
 from xebench.measuring.results import Sums
 from xebench.measuring.session.session import Session
 from xebench.measuring.session.spread import Ranks
@@ -117,6 +117,8 @@ class PlaceServer:
                 reply = self._there.start(variant, contents)
             case remote.Sample() | remote.Check():
                 reply = self._call(request)
+            case remote.Accept():
+                self._there.accept()
             case remote.FindChanged():
                 reply = remote.Changed(self._there.changed())
             case remote.Reset():

@@ -26,6 +26,7 @@ import numpy as np
 
 from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
+from xebench.measuring.data_sets import same_form, seed_of
 from xebench.measuring.device_worker import start_worker
 from xebench.measuring.messages import Done, Failed, Message, Ready, Upcoming
 from xebench.measuring.place import Contents, accepted_parameters
@@ -162,71 +163,6 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-#: How many data sets with a reference a family has, where it can.
-WITH_REFERENCE: Final = 2
-
-
-def seed_of(first: int, data_set: int) -> int:
-    """The seed of a data set, by its number.
-
-    Args:
-        first: of number 0.
-        data_set: its number.
-    """
-    return first + data_set
-
-
-class DataSets:
-    """The problems of a family by number; those that have a reference are kept, and the last one of the others.
-
-    Where a further one is not alike, or does not fit into memory, it is one of the first.
-
-    Args:
-        make: a problem of a seed.
-        seed: of the first.
-        count: how many have a reference: 1 or 2.
-        kept: those that are made already.
-    """
-
-    def __init__(self, make: Callable[[int], Problem], seed: int, count: int, kept: Sequence[Problem] = ()) -> None:
-        self._make = make
-        self._seed = seed
-        self.count = count
-        self._kept = dict(enumerate(kept))
-
-    def __getitem__(self, number: int) -> Problem:
-        if number in self._kept:
-            return self._kept[number]
-        if number < self.count:
-            return self._kept.setdefault(number, self._make(seed_of(self._seed, number)))
-        self._kept = {other: kept for other, kept in self._kept.items() if other < self.count}
-        problem = self[number % self.count]
-        with suppress(Exception):  # for want of memory, or since a pattern refuses some seeds
-            further = self._make(seed_of(self._seed, number))
-            problem = further if are_alike(problem, further) else problem
-        return self._kept.setdefault(number, problem)
-
-
-def are_alike(one: Problem, other: Problem) -> bool:
-    """True if two problems differ only in the elements of their arrays."""
-    return one.fields.keys() == other.fields.keys() and all(
-        _same(_form(one.fields[name]), _form(other.fields[name])) for name in one.fields
-    )
-
-
-def _form(field: Any) -> Any:
-    """All of a field but the elements of an array that variants see in place."""
-    array = field.initial if isinstance(field, InOut) else field
-    return (type(field), array.shape, array.dtype) if isinstance(array, np.ndarray) else field
-
-
-def _same(one: Any, other: Any) -> bool:
-    try:
-        return bool(one == other)
-    except ValueError:  # arrays within a tuple or a list, which cannot be swapped
-        return False
-
-
 def second_of(
     store: ProblemStore,
     pattern: Pattern,
@@ -252,7 +188,7 @@ def second_of(
         return None
     try:
         second = store.get(pattern, parameters, seed_of(seed, 1))
-        if not are_alike(first.problem, second.problem):
+        if not same_form(first.problem, second.problem):
             return None
         pairs = [[data.expected(pattern, parameters, count) for data in (first, second)] for count in ranks]
     except Exception:  # for want of memory, or since a pattern refuses some seeds

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from xebench.errors import XebenchError
@@ -87,6 +88,10 @@ class Check(Message, frozen=True):
     at: float | None = None
 
 
+class Accept(Message, frozen=True):
+    """Not answered but by `Done`."""
+
+
 class FindChanged(Message, frozen=True):
     """Answered by `Changed`."""
 
@@ -105,7 +110,7 @@ class Identify(Message, frozen=True):
     """Request to a rank; answered by `RankIdentity`."""
 
 
-Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
+Request = BeginProblem | BeginFunctions | Start | Accept | Reset | Sample | Check | FindChanged | Renew | End | Identify
 
 # ---- answers, before `Done` ------------------------------------------------------------------------------------------
 
@@ -202,20 +207,22 @@ class RemotePlace:
     def start(self, variant: str, contents: Contents | None) -> Started:
         """A variant's first call there."""
         own = self._each([Start(variant, part) for part in self._parts(contents)], Started)
-        return Started(
-            max(each.host_ns for each in own),
-            own[0].compilations,
-            one_after_another([each.kernels for each in own]),
-            self._devices([each.devices for each in own]),
-            self._whole([each.results for each in own]),
-            one_after_another([each.changed for each in own]),
-            any(each.reads for each in own),
-            switches=own[0].switches,
+        return msgspec.structs.replace(
+            own[0],
+            host_ns=max(each.host_ns for each in own),
+            kernels=one_after_another([each.kernels for each in own]),
+            devices=self._devices([each.devices for each in own]),
+            results=self._whole([each.results for each in own]),
+            changed=one_after_another([each.changed for each in own]),
+            reads=any(each.reads for each in own),
+            program=None,  # the driver may be another one with the process's variables
             commands=one_after_another([each.commands for each in own]),
         )
 
     def accept(self) -> None:
-        """Nothing: all results come here, and are compared."""
+        """See `Place`; all results of ranks come here each time, and are compared."""
+        if not self._peers.ranks:
+            self._peers.ask([Accept()])
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
@@ -234,12 +241,13 @@ class RemotePlace:
         yield from ()
         own = self._each([Check(variant, part, data_set, anew, at) for part in self._parts(contents)], Checked)
         again = [each.again for each in own if each.again is not None]
-        return Checked(
-            self._measured([each.measured for each in own]),
-            self._whole([each.results for each in own]),
-            one_after_another([each.changed for each in own]),
-            self._measured(again) if again else None,
-            one_after_another([each.ready for each in own]),
+        return msgspec.structs.replace(
+            own[0],
+            measured=self._measured([each.measured for each in own]),
+            results=self._whole([each.results for each in own]),
+            changed=one_after_another([each.changed for each in own]),
+            again=self._measured(again) if again else None,
+            ready=one_after_another([each.ready for each in own]),
             usual=one_after_another([each.usual for each in own]),
         )
 

@@ -165,6 +165,7 @@ class Manager:
         self._next_sample, self._first_block = self.first
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
+        self._visit_began_s = 0.0
         self._upcoming: Upcoming | None = None
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
@@ -221,7 +222,7 @@ class Manager:
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        begin_s = self.clock()
+        begin_s = self._visit_began_s = self.clock()
         self._end_s, self._patience_s = begin_s + budget_s, visit.patience_s
         self._upcoming = None if upcoming is None else _with_same_worker(family, upcoming)
         progress = self._begin(family, visit)
@@ -287,10 +288,14 @@ class Manager:
                 raise _BudgetSpent(_WHOLE_BUDGET)
 
     def _silence_s(self, patience_s: float) -> float:
-        """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share,
-        and nothing goes on when that is spent.
+        """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share.
+
+        It may be silent for as long as the visit has taken so far, too: that would be lost. Nothing goes on when the
+        run's budget is spent.
         """
-        left_s = max(0.0, min(self._end_s + END_GRACE_S - self.clock(), self._patience_s + GRACE_S))
+        now_s = self.clock()
+        worth_s = max(self._patience_s + GRACE_S, now_s - self._visit_began_s)
+        left_s = max(0.0, min(self._end_s + END_GRACE_S - now_s, worth_s))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
     # ---- one worker's share of a visit --------------------------------------------------------------------------

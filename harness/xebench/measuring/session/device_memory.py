@@ -10,7 +10,7 @@ import dpctl.memory
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import kernel
+from xebench.dpex import direct_calls, kernel
 from xebench.dpex.kernel_api import NdRange
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.native_handles import prepare_for_device_copy, release_from_device_copy
@@ -53,6 +53,7 @@ PEER_ROUTE: Final = "device_to_peer"
 
 #: Each byte of unwritten memory: not a number in floating point, -1 in whole numbers.
 POISON: Final = 0xFF
+_FIRST_BYTES: Final = 64
 
 
 def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, usm: str = "device") -> Any:
@@ -84,6 +85,14 @@ def spoil(memory: Any) -> None:
     """Overwrite dpctl memory with a poison, and wait."""
     if memory.nbytes:
         memory.memset(POISON)
+
+
+def is_spoilt(memory: Any) -> bool:
+    """True if the first bytes of dpctl memory hold that poison."""
+    first = np.empty(min(memory.nbytes, _FIRST_BYTES), np.uint8)
+    with direct_calls.unrecorded:
+        memory.sycl_queue.memcpy(first, memory, first.size)
+    return bool((first == POISON).all())
 
 
 def watch(array: UsmArray) -> weakref.ref[Any]:

@@ -62,7 +62,6 @@ class RecordedQueues(direct_calls.Recording):
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
         on_copy: called with both sides of each submitted copy; None if copies are not looked at.
-        has_called: whether a variant called a library by itself since :meth:`begin`.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
     """
@@ -73,7 +72,7 @@ class RecordedQueues(direct_calls.Recording):
         self.queue = queue
         self.device = queue.sycl_device
         self.records_direct_calls = True
-        self.has_called = False
+        self._calls_before = 0
         self.on_copy: Callable[[Any, Any], None] | None = None
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
@@ -121,7 +120,12 @@ class RecordedQueues(direct_calls.Recording):
         if self._measuring:
             raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
-        self.has_called = False
+        self._calls_before = direct_calls.unrecorded.calls
+
+    @property
+    def has_called(self) -> bool:
+        """True if a variant called a library by itself since :meth:`begin`, be it recorded or not."""
+        return direct_calls.unrecorded.calls > self._calls_before
 
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.

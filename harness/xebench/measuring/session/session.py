@@ -329,7 +329,6 @@ class Session(RecordedQueues):
 
     def _note_memory(self, result: Any, arguments: Sequence[Any]) -> None:
         """Count memory that a library gave as the variant's, as that of :meth:`alloc`, unless it is an argument's."""
-        self.has_called = True
         array = as_usm_array(result)
         given = (as_usm_array(argument) for argument in arguments)
         if array is not None and all(own is None or own.usm_data._pointer != array.usm_data._pointer for own in given):
