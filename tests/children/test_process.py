@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from xebench.system.children.process import in_threads, run
+from xebench.system.children.process import end, in_threads, run, start
 
 
 def test_results_are_in_the_items_order(tmp_path: Path) -> None:
@@ -77,3 +78,27 @@ def test_what_takes_too_long_is_killed(tmp_path: Path) -> None:
 def test_what_a_program_leaves_running_ends_with_it() -> None:
     left = run(["sh", "-c", "sleep 600 > /dev/null 2>&1 & echo $!"]).stdout
     _wait_until_gone(int(left))
+
+
+#: Starts a program in a session of its own from a child that ends at once, and does nothing then.
+LEAVES_A_DAEMON = """
+import os, subprocess, sys, time
+from xebench.system.children import process
+
+def main(arguments):
+    daemon = "import subprocess; print(subprocess.Popen(['sleep', '600'], stdout=-3, start_new_session=True).pid)"
+    subprocess.run([sys.executable, "-c", daemon])
+    time.sleep(600)
+
+process.run_as_child(main)
+"""
+
+
+def test_what_a_worker_leaves_in_another_session_ends_with_it() -> None:
+    worker = start([sys.executable, "-c", LEAVES_A_DAEMON], output=subprocess.PIPE, errors=subprocess.DEVNULL)
+    assert worker.stdout is not None
+    left = int(worker.stdout.readline())
+    assert Path(f"/proc/{left}/status").is_file()
+    end(worker)
+    worker.stdout.close()
+    _wait_until_gone(left)

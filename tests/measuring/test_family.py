@@ -252,7 +252,7 @@ def test_checks_are_on_the_data_that_the_samples_do_not_have_and_on_unseen_ones(
     expected = Expected(
         0.0, 0.0, {"y": RIGHT}, fills={"y": None}, other=Expected(0.0, 0.0, {"y": RIGHT}, {}, {"y": None})
     )
-    done = Measurement(place, {0: expected}, data_sets=2).run()
+    done = Measurement(place, {0: expected}, data_sets=2, unseen=True).run()
     assert set(done.outcomes().values()) == {("ok", "")}
     of_instance = {row["instance"]: row["data_set"] for row in done.samples(state="hot")}
     assert of_instance == {0: 0, 1: 1}

@@ -149,8 +149,7 @@ class Checker:
         expected: by how many ranks a variant has; none: no results are looked at.
         source: of random numbers, for what stands in outputs before they are written.
         metric: of the family.
-        first_visit: True if the family was not measured before in this run. Then each variant is also checked, at the
-            end, on data that neither its samples nor the reference had.
+        unseen: see `xebench.measuring.family.Plan`.
 
     Attributes:
         data_set: number of the data that the samples are taken on; checks are made on the other one.
@@ -162,13 +161,13 @@ class Checker:
         source: random.Random,
         metric: Metric,
         *,
-        first_visit: bool = True,
+        unseen: bool = False,
     ) -> None:
         self.data_set = 0
         self._expected = expected
         self._source = source
         self._metric = metric
-        self._unseen = source.randrange(*WITHOUT_REFERENCE) if first_visit else None
+        self._unseen = source.randrange(*WITHOUT_REFERENCE) if unseen else None
         self._readers: set[str] = set()
         self._first_commands: dict[str, Sequence[tuple[str, str]]] = {}
 

@@ -69,6 +69,8 @@ class Plan:
         no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
         words: for stages, in reasons.
         data_sets: the data that instances take in turn; None if the data are unknown.
+        unseen: whether each variant is also checked, at the end, on data that neither its samples nor the reference
+            had.
     """
 
     metric: str
@@ -87,6 +89,7 @@ class Plan:
     no_command: str = NO_COMMAND
     words: Mapping[Stage, str] = field(default_factory=dict)
     data_sets: int | None = None
+    unseen: bool = False
 
 
 class Listener:
@@ -147,7 +150,7 @@ class FamilyLoop:
         self._next_block = plan.first_block
         # each pass has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
-        self._checker = Checker(expected, source, metric_named(plan.metric), first_visit=not plan.first_instance)
+        self._checker = Checker(expected, source, metric_named(plan.metric), unseen=plan.unseen)
         self._running = RunningClock()
         self._spot_checks = SpotChecks(source, plan.sampling.min_blocks, self._running)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Final
 
 import psutil
 
@@ -33,6 +34,9 @@ from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
 from xebench.system.runtime.machine import has_cores_to_spare
 from xebench.vocabulary import State, Status, VisitPart
+
+#: Working set of the largest problem whose variants are checked on data that have no reference, in any case.
+MOST_UNSEEN_BYTES: Final = 256 << 20
 
 
 class _ToManager(Listener):
@@ -161,6 +165,8 @@ class FamilyRun:
             earlier=request.earlier,
             priors=request.priors,
             data_sets=self.data_sets,
+            # of a visit that is not the first, the variants were; and making gigabytes takes seconds
+            unseen=not request.first_instance and problem.working_set_bytes <= MOST_UNSEEN_BYTES,
         )
         return FamilyLoop(
             plan,

@@ -24,6 +24,7 @@ from xebench.errors import XebenchError
 from xebench.system import PACKAGE
 
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
 
 #: Signals that end a command. A batch system may send them to every process of a job, of whom one answers.
 STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,6 +40,8 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
         main: takes the arguments of the command line, gives the exit status.
     """
     die_with_parent()
+    # what its children leave behind becomes its own child, so that `kill` finds it
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     forks = _Forks()
     os.register_at_fork(before=forks.note_parent, after_in_child=forks.die_with_parent)
     try:
@@ -146,9 +149,23 @@ def start(
 
 
 def kill(pid: int) -> None:
-    """Kill every process of a session that `start` began, also when its first one has ended."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+    """Kill every process of a session that `start` began, also when its first one has ended.
+
+    While that lives, processes are killed too which it, or its children, have begun in other sessions or groups.
+    """
+    others = _descendants(pid)
+    for kill_it, number in ((os.killpg, pid), *((os.kill, other) for other in others)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill_it(number, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    found = [pid]
+    for parent in found:  # which grows
+        for children in Path(f"/proc/{parent}/task").glob("*/children"):
+            with suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found[1:]
 
 
 def end(process: subprocess.Popen[bytes], patience_s: float | None = None) -> int | None:
