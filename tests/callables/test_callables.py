@@ -211,6 +211,8 @@ def test_what_the_reference_raises_is_raised(session: Any, x: Any) -> None:
         ({"instances": 1.5}, "instances=1.5: give a whole number from 1"),
         ({"instances": 2}, "without setup="),
         ({"queue": 3}, "queue is a int"),
+        ({"setup": 3}, "setup is a int: give the function itself"),
+        ({"bytes_moved": 1e30}, "below 2\\*\\*63"),
     ],
 )
 def test_mistakes_are_one_line(session: Any, arguments: dict[str, Any], words: str) -> None:
@@ -244,6 +246,7 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
         ({"c": "faster"}, "claim of='c' is not known"),
         ({"b": xebench.Claim("faster", against="z")}, "claim of b: against='z' is not known"),
         (xebench.Claim("registers"), "xebench isa"),
+        ({"a": "faster"}, "claim of a: it is what others are compared with"),
     ],
 )
 def test_claims_that_cannot_be_answered_are_one_line(claim: Any, words: str) -> None:
@@ -256,6 +259,33 @@ def test_a_comparison_wants_two_functions_and_a_known_reference() -> None:
         xebench.compare({"a": print})
     with pytest.raises(XebenchError, match="reference='c' is not known"):
         xebench.compare({"a": print, "b": print}, reference="c")
+    for name in ("", 3, "a\x1b"):
+        with pytest.raises(XebenchError, match="is no name of a function"):
+            xebench.compare({"a": print, name: print})  # type: ignore[dict-item]
+
+
+def test_what_has_not_run_is_no_result() -> None:
+    async def later() -> None: ...
+
+    def in_steps() -> Any:
+        yield 1
+
+    for function, kind in ((later, "coroutine"), (in_steps, "generator")):
+        with pytest.raises(XebenchError, match=f"returns a {kind}, which has not run"):
+            xebench.measure(function, metric="wall", device="cpu")
+
+
+def test_a_mask_is_part_of_a_result() -> None:
+    x = np.arange(8.0)
+    functions: dict[str, Any] = {"a": lambda: np.ma.masked_array(x, x > 5), "b": lambda: np.ma.masked_array(x, x > 6)}
+    compared = xebench.compare(functions, metric="wall", device="cpu", budget_s=0.2, precision=0.5)
+    assert compared.run.cases.set_index("variant")["status"].to_dict() == {"a": "ok", "b": "wrong"}
+
+
+def test_bytes_that_were_divided_are_whole() -> None:
+    of: Any = {"metric": "wall", "device": "cpu", "budget_s": 0.1, "precision": 0.5, "bytes_moved": 5 / 2}
+    compared = xebench.compare({"a": lambda: None, "b": lambda: None}, **of)
+    assert set(compared.run.cases["bytes_moved"]) == {2}
 
 
 def test_the_example_runs() -> None:

@@ -38,6 +38,14 @@ def test_arguments_may_be_others_each_time() -> None:
     assert compared.run.cases.set_index("variant")["status"].to_dict() == {"twice": "ok", "sum": "ok"}
 
 
+def test_a_function_that_wants_to_end_the_program_fails_alone() -> None:
+    named = {"parent": os.getppid, "leaves": functions.leave, "again": os.getppid}
+    compared = xebench.compare(named, metric="wall", check=False, **{**BRIEF, "instances": None})
+    cases = compared.run.cases.set_index("variant")
+    assert cases["status"].to_dict() == {"parent": "ok", "leaves": "error", "again": "ok"}
+    assert "SystemExit: 3" in str(cases.loc["leaves", "reason"])
+
+
 def test_a_child_of_the_caller_calls_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XEBENCH_TEST_CALLER", str(os.getpid()))
     named = {"caller": functions.caller, "parent": os.getppid}

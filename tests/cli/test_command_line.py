@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -108,6 +110,42 @@ def test_a_result_that_cannot_be_printed_is_said() -> None:
         done = subprocess.run([*XEBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "xebench: the result cannot be printed (No space left on device): print it to another place\n"
+
+
+@pytest.mark.parametrize(("redirect", "command"), [(">&-", "report"), ("2>&-", "report"), ("2>/dev/full", "list")])
+def test_closed_and_full_streams_change_no_exit_status(redirect: str, command: str) -> None:
+    arguments = [RUN] if command == "report" else []
+    shell = ["sh", "-c", f'exec "$@" {redirect}', "sh", *XEBENCH, command, *arguments]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.device
+def test_a_run_whose_notices_nobody_can_read_measures_all_the_same(tmp_path: Path) -> None:
+    run = ["run", "own_saxpy", "--path", OWN, "--preset", "smoke", "--budget", "0.1", "--output", str(tmp_path / "run")]
+    shell = ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", *XEBENCH, *run]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "(complete)" in done.stdout
+
+
+def test_names_that_are_not_utf_8_are_one_line(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff")
+    odd.mkdir()
+    for arguments, folder in ((("report", odd), tmp_path), (("list",), odd)):
+        done = subprocess.run([*XEBENCH, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+        assert "is not UTF-8: rename it, or work in another folder" in done.stderr
+
+
+def test_a_path_that_this_user_may_not_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert run_here(monkeypatch, "report", "secret/run") == 2
+    assert capsys.readouterr().err == "xebench: Permission denied: secret/run: name another\n"
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,16 @@ def test_a_manifest_of_nonsense_is_one_line(tmp_path: Path, ends: Any, field: st
         assert status == 2 and "manifest.json is" in text, command
 
 
+def test_a_run_without_a_date_is_compared(tmp_path: Path, ends: Any) -> None:
+    folder = copied(FINISHED, tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for value in (None, ...):
+        own = {**manifest, "created": value} if value is None else {k: v for k, v in manifest.items() if k != "created"}
+        (folder / "manifest.json").write_text(json.dumps(own))
+        status, text = ends(["compare", str(FINISHED), str(folder)])
+        assert status == 0 and "run, undated: " in text
+
+
 def test_half_a_character_is_shown_as_text(tmp_path: Path, ends: Any) -> None:
     folder, page = copied(FINISHED, tmp_path / "run"), tmp_path / "page.html"
     manifest = json.loads((folder / "manifest.json").read_text())

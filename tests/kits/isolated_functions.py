@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from typing import Any
 
@@ -46,6 +47,10 @@ def hang() -> None:
 
 def fail(x: Any) -> Any:
     raise ZeroDivisionError("own")
+
+
+def leave() -> None:
+    sys.exit(3)
 
 
 def caller() -> int:

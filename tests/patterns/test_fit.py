@@ -36,7 +36,16 @@ def test_it_is_enough_and_what_divides_the_least_divides_it(
 
 
 @pytest.mark.parametrize(
-    "numbers", [{"least": 0}, {"least": 8, "per_lane": -1}, {"least": 8, "per_cache_byte": float("inf")}]
+    "numbers",
+    [
+        {"least": 0},
+        {"least": float("nan")},
+        {"least": float("inf")},
+        {"least": 1.5},
+        {"least": True},
+        {"least": 8, "per_lane": -1},
+        {"least": 8, "per_cache_byte": float("inf")},
+    ],
 )
 def test_what_makes_no_size_is_refused(numbers: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="give positive numbers"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,6 +201,16 @@ def test_the_second_of_several_sizes_go_together() -> None:
         ({"environment": {"A=B": "1"}}, "cannot be set"),
         ({"environment": {"A": "\0"}}, "cannot be set"),
         ({"environment": {"A": "x" * 3_000_000}}, "environment: give 30000 characters at most"),
+        ({"environment": {"A\x1b": "1"}}, "cannot be set"),
+        ({"environment": {"A": "\ud800"}}, "cannot be set"),
+        ({"environment": ["A=1"]}, "environment: give values by name"),
+        ({"presets": None}, "presets: give the sizes of each preset by name"),
+        ({"presets": {"smoke": {"n": 10**400}, "default": {"n": 1}}}, "presets: smoke: give numbers from 0"),
+        ({"presets": {"smoke": {"host": 1}, "default": {"host": 1}}}, "'host' is a name of what variants receive"),
+        ({"axes": {"work_group_size": (0,)}}, "axes: work_group_size: give numbers from 1"),
+        ({"catalogue": "E13"}, "catalogue: 'E13': give several"),
+        ({"catalogue": ("E13\x07",)}, "catalogue: give texts without control characters"),
+        ({"ranks": 100_000}, "ranks: 100000: give a number of processes up to 1024"),
     ],
 )
 def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: str) -> None:
@@ -209,6 +221,7 @@ def test_nonsense_is_refused_when_it_is_declared(changes: dict[str, Any], why: s
 
 def test_tolerances_may_be_numbers_of_numpy() -> None:
     assert declare(rtol=np.float32(0.25), atol=np.int64(1)).rtol == 0.25
+    assert type(declare(rtol=Fraction(1, 4)).rtol) is float
 
 
 def test_a_variant_is_not_compared_with_itself() -> None:
@@ -228,6 +241,24 @@ def test_a_variant_is_a_function_with_a_name() -> None:
         declare().naive(partial(print))
     with pytest.raises(PatternError, match="requires: unknown requirement 'fp65'"):
         declare().naive(requires=("fp65",))(print)
+
+
+def test_a_variant_works_when_it_is_called() -> None:
+    async def later(session: Any, p: Any) -> None: ...
+
+    def in_steps(session: Any, p: Any) -> Any:
+        yield
+
+    for function in (later, in_steps, Path):
+        with pytest.raises(PatternError, match=f"variants: a call of {function.__name__} would not run it"):
+            declare().naive(function)
+
+
+def test_a_problem_and_a_reference_are_declared_once() -> None:
+    pattern = with_variants()
+    for register, name in ((pattern.problem, "problem"), (pattern.reference, "reference")):
+        with pytest.raises(PatternError, match=f"{name}: it is declared twice"):
+            register(lambda p: {})
 
 
 def test_a_variants_name_is_an_identifier() -> None:
@@ -269,6 +300,7 @@ def with_variants(**functions: Any) -> Pattern:
         ),
         ({"plain": lambda session, p, *, k: None}, "parameter 'k' is no size of preset 'smoke' and no axis"),
         ({"plain": lambda session: None}, "it receives session, problem"),
+        ({"plain": lambda session, stride: None}, "plain receives session and problem first: rename the size 'stride'"),
     ],
 )
 def test_a_parameter_that_nothing_gives_is_named(functions: dict[str, Any], why: str) -> None:

@@ -156,6 +156,29 @@ def test_a_module_that_a_variant_imports_when_it_is_called_belongs_to_the_file(f
     assert now.source_sha256 != info.source_sha256
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after", "reads"),
+    [
+        ("body.py", "A = 1\n", "A = 2\n", "exec(Path(__file__).with_name('body.py').read_text())"),
+        ("code.cl", "1", "2", "open(os.fsencode(Path(__file__).with_name('code.cl'))).read()"),
+        ("code.txt", "1", "2", "here = os.getcwd(); os.chdir(Path(__file__).parent); open('code.txt'); os.chdir(here)"),
+        ("code.cl", "1", "2", "def later(): return Path(__file__).with_name('code.cl').read_text()"),
+        ("late.py", "A = 1\n", "A = 2\n", "def later(): import late"),
+    ],
+)
+def test_code_that_lies_beside_belongs_to_the_file_however_it_is_read(
+    name: str, before: str, after: str, reads: str, file: Path, tmp_path: Path
+) -> None:
+    file.write_text(f"{FILE}\nimport os\nfrom pathlib import Path\n{reads}\n")
+    (tmp_path / name).write_text(before)
+    (info,) = read([file])
+    assert is_as_declared(info)
+    (tmp_path / name).write_text(after)
+    assert not is_as_declared(info)
+    (now,) = read([file])
+    assert now.source_sha256 != info.source_sha256
+
+
 def test_a_change_of_this_package_is_none_of_the_file(file: Path, cache: Path) -> None:
     (info,) = read([file])
     (kept,) = cache.rglob("*.json")

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -75,6 +76,32 @@ def test_a_family_whose_pattern_file_has_changed_is_missing() -> None:
     frame = schema.frame("cases", known)
     assert [one.pattern.name for one in resume.changed_families(plan, frame, "cpu")] == ["changed"]
     assert [one.pattern.name for one in resume.missing_families(plan, frame, "cpu")] == ["changed", "not_begun"]
+
+
+def test_a_complete_run_is_done_until_a_pattern_file_changes(tmp_path: Path) -> None:
+    own = family("own")
+    now = replace(own, pattern=msgspec.structs.replace(own.pattern, source_sha256="b"))
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        writer.append("cases", case_rows(now))
+        run = writer.finish()
+    assert resume.is_done(run, [now, family("never_begun")])
+    assert not resume.is_done(run, [replace(own, pattern=msgspec.structs.replace(own.pattern, source_sha256="c"))])
+    assert not resume.is_done(None, [now])
+
+
+def test_a_case_whose_samples_or_their_check_are_lost_is_missing() -> None:
+    known = cases(dict.fromkeys(("kept", "lost", "unchecked"), ("ok", "crashed")))
+    samples = pd.DataFrame(
+        [
+            {"case_id": case_id, "state": "hot", "checked": not case_id.startswith("unchecked")}
+            for case_id in known["case_id"]
+            if not case_id.startswith("lost")
+        ]
+    )
+    run: Any = SimpleNamespace(cases=known, samples=samples)
+    left = resume.cases_with_samples(run)
+    plan = [family(name) for name in ("kept", "lost", "unchecked")]
+    assert [one.pattern.name for one in resume.missing_families(plan, left, "cpu")] == ["lost", "unchecked"]
 
 
 def run_of(tmp_path: Path, manifest: dict[str, Any]) -> Run:

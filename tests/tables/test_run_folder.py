@@ -150,9 +150,11 @@ def test_numbers_begin_at_zero(tmp_path: Path) -> None:
         assert writer.next_numbers() == (5, 0)
 
 
-def test_a_complete_run_is_not_resumed(tmp_path: Path) -> None:
-    finished(tmp_path / "run")
-    with pytest.raises(RunFolderError, match="nothing to resume"):
+def test_a_file_in_the_place_of_the_journal_is_one_line(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        writer.finish("interrupted")
+    (tmp_path / "run" / "journal").write_text("x")
+    with pytest.raises(RunFolderError, match="journal is no folder .*: remove it"):
         RunWriter.resume(tmp_path / "run", {})
 
 

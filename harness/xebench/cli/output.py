@@ -6,13 +6,14 @@ Imports click and nothing heavy.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import signal
 import sys
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -80,6 +81,42 @@ def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
+class _Lossy(io.FileIO):
+    """A file that loses what cannot be written: the disk is full, or the reader is gone."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _open_streams() -> None:
+    """Give the command streams where a shell has closed them, and let no measurement end for a lost notice."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 until the process ends
+    errors = sys.__stderr__
+    if errors is not None and sys.stderr is errors:
+        own = io.BufferedWriter(_Lossy(errors.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(own, errors.encoding, errors.errors, line_buffering=True)
+
+
+def _refuse_other_encodings() -> None:
+    """Refuse arguments, and a working directory, that are not UTF-8: tables and messages could not hold them."""
+    for text in (*sys.argv[1:], *([str(Path.cwd())] if Path().is_dir() else [])):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise XebenchError(f"{text!a} is not UTF-8: rename it, or work in another folder") from None
+
+
+#: Characters of a path in a message.
+_SHOWN: Final = 200
+#: What users can mend of a path that the system refuses.
+_OF_PATHS: Final = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP)
+
+
 class Terminated(SystemExit):
     """A signal ends the program, which on its way out ends the processes that it has started."""
 
@@ -106,7 +143,9 @@ def run_program(command: click.Command, name: str) -> None:
         name: of the program, for its help.
     """
     signal.signal(signal.SIGTERM, _terminate)
+    _open_streams()
     try:
+        _refuse_other_encodings()
         status = command.main(prog_name=name, standalone_mode=False)
     except XebenchError as error:
         say(f"xebench: {error}")
@@ -122,8 +161,12 @@ def run_program(command: click.Command, name: str) -> None:
     except (OSError, ImportError) as error:
         if os.strerror(errno.EMFILE) in str(error):  # an error of loading a library has no errno
             say("xebench: too many files are open: raise the limit (ulimit -n 1024)")
-        elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            say(f"xebench: {error.strerror}: {str(error.filename)[:80]}...: name another")
+        elif isinstance(error, OSError) and error.errno in _OF_PATHS and error.filename:
+            where = str(error.filename)
+            say(f"xebench: {error.strerror}: {where[:_SHOWN]}{'...' if len(where) > _SHOWN else ''}: name another")
+        elif isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            say(f"xebench: the result cannot be printed ({error.strerror}): print it to another place")
         else:
             raise
         sys.exit(XebenchError.exit_code)

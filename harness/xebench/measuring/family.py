@@ -370,7 +370,7 @@ class FamilyLoop:
             run.drop(*outcome(self._plan.words.get(stage, stage), error))
 
     def _ends_all(self, run: VariantRun, error: BaseException) -> bool:
-        """True if an error ends a family that has an essential variant: its own, a lost place, or no `Exception`."""
+        """True if an error ends a family that has an essential variant: its own, a lost place, or Ctrl-C."""
         if isinstance(error, Lost):
             error.variant = run.name
-        return run.name == self._plan.essential or isinstance(error, Lost) or not isinstance(error, Exception)
+        return run.name == self._plan.essential or isinstance(error, Lost | KeyboardInterrupt)

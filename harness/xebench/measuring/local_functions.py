@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -184,6 +184,8 @@ class FunctionPlace:
         results: list[Any] = []
 
         def take(result: Any) -> None:
+            if isinstance(result, Generator | Coroutine | AsyncGenerator):
+                raise XebenchError(f"it returns a {type(result).__name__}, which has not run: have it return results")
             results[:] = [result]
             self._watch(direct_calls.queues_of(result))
 

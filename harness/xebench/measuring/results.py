@@ -50,6 +50,10 @@ def _found(place: str, value: Any) -> Iterator[tuple[str, Array]]:
         for key, item in inside:
             yield from _found(f"{place}[{key!r}]", item)
         return
+    if isinstance(value, np.ma.MaskedArray):
+        mask = np.broadcast_to(np.asarray(value.mask), value.shape)
+        yield f"{place}.mask", mask.copy()
+        value = np.where(mask, 0, value.data)
     array = _on_host(value)
     if array is not None and array.dtype.kind in "biufc":
         yield place, array

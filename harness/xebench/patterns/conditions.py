@@ -17,7 +17,7 @@ import msgspec
 
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.tables.analysis.claim import Claim
-from xebench.vocabulary import DeviceClass, Outcome
+from xebench.vocabulary import ACCURACY_CLAIMS, MAY_BE_WRONG, CodeClaim, DeviceClass, Outcome
 
 
 def _stacks(gpu: GpuParameters, name: str) -> int | None:
@@ -91,7 +91,7 @@ def _facts_of_gpu(gpu: GpuParameters, word: str, name: str = "") -> Sequence[int
 
 
 class _Comparison(NamedTuple):
-    """A claim of time, and the two variants that it compares."""
+    """A claim, and the two variants that it compares."""
 
     variant: str
     against: str
@@ -99,19 +99,20 @@ class _Comparison(NamedTuple):
 
 
 def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str | None:
-    """Describe in a few words which claims of time of a pattern cannot all hold; None if all can.
+    """Describe in a few words which claims of a pattern cannot all hold, or are made twice; None if all can.
 
     Args:
         claims: of each variant, by its name.
         baseline: the variant that a claim without `against` is compared with.
     """
-    of_time = [(name, claim) for name, own in claims.items() for claim in own if claim.of_time]
-    comparisons = [_Comparison(name, claim.against or baseline, claim) for name, claim in of_time]
-    conditions = {(), *(claim.requires for _, claim in of_time)}
-    for device_class, values, met in itertools.product(DeviceClass, _points(comparisons), conditions):
-        of_device = [one for one in comparisons if one.claim.is_said_of(device_class)]
+    made = [_Comparison(name, one.against or baseline, one) for name, own in claims.items() for one in own]
+    if twice := next((one for one in made if made.count(one) > 1), None):
+        return f"{twice.variant} is claimed {twice.claim.word} twice, in the same words"
+    conditions = {(), *(one.claim.requires for one in made)}
+    for device_class, values, met in itertools.product(DeviceClass, _points(made), conditions):
+        of_device = [one for one in made if one.claim.is_said_of(device_class)]
         here = [one for one in of_device if one.claim.requires in ((), met) and one.claim.is_said_at(values)]
-        if found := _opposites(here) or _circle(here):
+        if found := _two_ends(here) or _opposites(here) or _circle(here):
             at = ", ".join(f"{name}={value}" for name, value in values.items())
             return f"{found}{f' at {at}' if at else ''}"
     return None
@@ -129,27 +130,58 @@ def _points(comparisons: Sequence[_Comparison]) -> Iterator[dict[str, Any]]:
         yield dict(one for one in point if one is not None)
 
 
-def _opposites(comparisons: Sequence[_Comparison]) -> str | None:
-    words: dict[tuple[str, str], str] = {}
-    for name, against, claim in comparisons:
-        for key, word in (((name, against), claim.word), ((against, name), _mirrored(claim.word))):
-            if words.setdefault(key, word) != word:
-                return f"{name} is claimed {claim.word} than {against} and the opposite"
+def _two_ends(comparisons: Sequence[_Comparison]) -> str | None:
+    ends: dict[str, str] = {}
+    for name, _, claim in comparisons:
+        if claim.of_end and claim.word != MAY_BE_WRONG and ends.setdefault(name, claim.word) != claim.word:
+            return f"{name} is claimed both {ends[name]} and {claim.word}"
     return None
 
 
+def _opposites(comparisons: Sequence[_Comparison]) -> str | None:
+    known: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
+    for name, against, claim in (one for one in comparisons if one.claim.of_time):
+        for key, word in (((name, against), claim.word), ((against, name), _mirrored(claim.word))):
+            said = known.setdefault(key, [])
+            for other_word, other in said:
+                if not _can_both_hold(claim, word, other, other_word):
+                    return f"{name} is claimed both {word} and {other_word} beside {against}"
+            said.append((word, claim))
+    return None
+
+
+def _can_both_hold(one: Claim, word: str, other: Claim, other_word: str) -> bool:
+    """Two claims of time on one pair: the same within a tenth may be faster by less than that."""
+    if word == other_word or Outcome.SAME not in (word, other_word):
+        return word == other_word
+    same, ordered = (one, other) if word == Outcome.SAME else (other, one)
+    return same.within > 0 and ordered.at_least < 1 + same.within
+
+
 def _mirrored(word: str) -> str:
-    opposite = {Outcome.FASTER: Outcome.SLOWER, Outcome.SLOWER: Outcome.FASTER}
-    return str(opposite.get(Outcome(word), word))
+    opposite = {Outcome.FASTER.value: Outcome.SLOWER.value, Outcome.SLOWER.value: Outcome.FASTER.value}
+    return opposite.get(word, word)
 
 
 def _circle(comparisons: Sequence[_Comparison]) -> str | None:
-    sorter: TopologicalSorter[str] = TopologicalSorter()
+    """Claims of an order, of times or of other numbers, in which a variant comes before itself."""
+    equals: dict[str, str] = {}  # variants that take the same time, each with one that stands for all
     for name, against, claim in comparisons:
-        if claim.word != Outcome.SAME:
-            sorter.add(*((name, against) if claim.word == Outcome.FASTER else (against, name)))
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        return f"claims go round in a circle: {' is faster than '.join(reversed(error.args[1]))}"
+        if claim.word == Outcome.SAME and not claim.within:
+            one, other = (equals.get(each, each) for each in (name, against))
+            equals |= dict.fromkeys((other, *(each for each, first in equals.items() if first == other)), one)
+    for word in (Outcome.FASTER.value, *ACCURACY_CLAIMS, *CodeClaim):
+        sorter: TopologicalSorter[str] = TopologicalSorter()
+        for name, against, claim in comparisons:
+            of_time = word == Outcome.FASTER
+            one, other = (equals.get(each, each) if of_time else each for each in (name, against))
+            if claim.word == word:
+                sorter.add(one, other)
+            elif of_time and claim.word == Outcome.SLOWER:
+                sorter.add(other, one)
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            before = f" is {word} than " if word == Outcome.FASTER else f" comes before ({word}) "
+            return f"claims go round in a circle: {before.join(reversed(error.args[1]))}"
     return None

@@ -7,14 +7,11 @@ runs the pattern.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, Final, NoReturn, Protocol, TypeVar, overload
@@ -22,17 +19,33 @@ from typing import Any, Final, NoReturn, Protocol, TypeVar, overload
 from xebench.errors import PatternError, escape_controls, suggestion
 from xebench.patterns import conditions
 from xebench.patterns.conditions import contradiction
-from xebench.patterns.problem import by_class, is_fit
+from xebench.patterns.problem import RESERVED
+from xebench.patterns.values import (
+    can_be_set,
+    further_sizes,
+    is_plain,
+    is_size,
+    is_tolerance,
+    repeated,
+    several,
+)
 from xebench.system.runtime import fault_of_requirement
+from xebench.system.runtime.devices import LIMITED_AXES
 from xebench.tables.analysis.claim import Claim, Claims, claims_of
-from xebench.vocabulary import SAMPLED_STATES, DeviceClass, Metric, Role, find_baseline
+from xebench.vocabulary import SAMPLED_STATES, Metric, Role, find_baseline
 
-#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
-PLAIN: Final = (bool, int, float, str)
 #: Characters of a lesson at most: one or two sentences are a few hundred.
 LONGEST_TEXT: Final = 4000
 #: Characters of variables at most, each of four bytes at most: Linux takes 128 KiB of each.
 LONGEST_ENVIRONMENT: Final = 30_000
+#: Processes of MPI at most on the one machine that measures.
+MOST_RANKS: Final = 1024
+#: Functions of these kinds do not work when they are called, but later.
+_NOT_RUN_BY_A_CALL: Final = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
 #: On an axis: the value that the device which measures offers (`xebench.patterns.plan.Family.on`).
 DEVICE: Final = "device"
 #: Axes that may say so.
@@ -160,15 +173,21 @@ class Pattern:
         stand_in: str = "",
     ) -> None:
         self.name = name
+        # the file that declares it; inspect.stack() would read the source of every frame
+        self.source = Path(sys._getframe(1).f_code.co_filename)
+        if not isinstance(presets, Mapping) or not all(isinstance(own, Mapping) for own in presets.values()):
+            self._fail("presets", "give the sizes of each preset by name: {'smoke': {'n': 64}, 'default': {'n': 4096}}")
+        if isinstance(catalogue, str):
+            self._fail("catalogue", f"{catalogue!r}: give several: ({catalogue!r},)")
         self.guide = guide
         self.lesson = lesson
         self.catalogue = tuple(catalogue)
-        self.presets = {key: {name: _several(size)[0] for name, size in own.items()} for key, own in presets.items()}
-        self.further_sizes = {key: further for key, own in presets.items() if (further := _further(own))}
+        self.presets = {key: {name: several(size)[0] for name, size in own.items()} for key, own in presets.items()}
+        self.further_sizes = {key: further for key, own in presets.items() if (further := further_sizes(own))}
         self.axes = {key: (DEVICE,) if values == DEVICE else tuple(values) for key, values in (axes or {}).items()}
         self.metric = metric
         self.state = state
-        self.environment = dict(environment or {})
+        self.environment = self._variables(environment)
         self.requires = tuple(requires)
         self.ranks = ranks
         self.rtol = rtol
@@ -179,14 +198,14 @@ class Pattern:
         self.variants: dict[str, Variant] = {}
         self.make_problem: Callable[..., Any] | None = None
         self.make_reference: Callable[..., Any] | None = None
-        # the file that declares it; inspect.stack() would read the source of every frame
-        self.source = Path(sys._getframe(1).f_code.co_filename)
         self.claims = self._claims(claim)
         vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
 
     def problem(self, function: F) -> F:
         """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
+        if self.make_problem is not None:
+            self._fail("problem", "it is declared twice")
         self.make_problem = function
         return function
 
@@ -195,6 +214,8 @@ class Pattern:
 
         Where ranks of MPI hold different results it names ``rank`` and ``ranks`` among its parameters.
         """
+        if self.make_reference is not None:
+            self._fail("reference", "it is declared twice")
         self.make_reference = function
         return function
 
@@ -217,12 +238,16 @@ class Pattern:
             self._fail("variants", f"{function!r} has no name: give a function that def made")
         if not name.isidentifier():
             self._fail("variants", f"{name!r}: use letters, digits and underscores for names")
+        if inspect.isclass(function) or any(kind(function) for kind in _NOT_RUN_BY_A_CALL):
+            self._fail(
+                "variants", f"a call of {name} would not run it: declare a plain function, without yield or async"
+            )
         if name in self.variants:
             self._fail("variants", f"two variants are named {name!r}")
         if isinstance(claim, EllipsisType):
             claim = self.claims if role is Role.OPTIMIZED else None
         summary = (inspect.getdoc(function) or "").partition("\n")[0]
-        claims, variables = self._claims(claim), dict(environment or {})
+        claims, variables = self._claims(claim), self._variables(environment)
         self._check_environment(variables)
         self._check_requirements(requires)
         own_ranks = self.ranks if ranks is None else ranks
@@ -243,6 +268,11 @@ class Pattern:
                     self._fail("claim", f"where {place!r}: there is no such axis or size")
         return claims
 
+    def _variables(self, environment: Mapping[str, str] | None) -> dict[str, str]:
+        if not isinstance(environment or {}, Mapping):
+            self._fail("environment", "give values by name: {'NAME': 'value'}")
+        return dict(environment or {})
+
     def _check(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             self._fail("name", "use lower case letters, digits and underscores")
@@ -254,16 +284,19 @@ class Pattern:
             self._fail("metric", f"{self.metric!r} is none of {', '.join(Metric)}")
         if self.state not in list(SAMPLED_STATES):
             self._fail("state", f"{self.state!r} is none of {', '.join(SAMPLED_STATES)}")
-        if not _is_tolerance(self.rtol) or self.rtol >= 1:
+        if not is_tolerance(self.rtol) or self.rtol >= 1:
             self._fail("rtol", f"{self.rtol!r}: give a number from 0, below 1: from there on 0 passes for everything")
-        if not _is_tolerance(self.atol):
+        if not is_tolerance(self.atol):
             self._fail("atol", f"{self.atol!r}: give a number from 0, below infinity")
-        if not all(isinstance(word, str) for word in self.catalogue):
-            self._fail("catalogue", "give texts")
+        self.rtol, self.atol = float(self.rtol), float(self.atol)
+        if not all(isinstance(word, str) and word == escape_controls(word) for word in self.catalogue):
+            self._fail("catalogue", "give texts without control characters")
         self._check_requirements(self.requires)
         for name in (*self.presets, *self.axes, *(name for sizes in self.presets.values() for name in sizes)):
             if not isinstance(name, str) or not name.isidentifier():
                 self._fail("presets and axes", f"{name!r}: use letters, digits and underscores for names")
+            if name in RESERVED:
+                self._fail("presets and axes", f"{name!r} is a name of what variants receive: give it another")
         self._check_environment(self.environment)
         self._check_ranks(self.ranks)
         self._check_presets()
@@ -273,22 +306,24 @@ class Pattern:
         for preset in ("smoke", "default", *self.presets):
             if preset not in self.presets:
                 self._fail("presets", f"{preset!r} is missing")
-            if not all(_is_size(size) for size in self.presets[preset].values()):
+            if not all(is_size(size) for size in self.presets[preset].values()):
                 self._fail(
                     "presets", f"{preset}: give numbers from 0 or strings, fit(...), or one each for cpu and gpu"
                 )
             further = self.further_sizes.get(preset, ())
-            if not all(_is_plain(size, least=0) for sizes in further for size in sizes.values()):
+            if not all(is_plain(size, least=0) for sizes in further for size in sizes.values()):
                 self._fail("presets", f"{preset}: give numbers from 0 for the sizes after the first")
-            if twice := _repeated([{**self.presets[preset], **sizes} for sizes in ({}, *further)]):
+            if twice := repeated([{**self.presets[preset], **sizes} for sizes in ({}, *further)]):
                 self._fail("presets", f"{preset}: the sizes {twice} are given twice")
 
     def _check_axes(self) -> None:
         for axis, values in self.axes.items():
-            if not values or not all(map(_is_plain, values)):
+            if not values or not all(map(is_plain, values)):
                 self._fail("axes", f"{axis}: give plain numbers or strings, at least one")
-            if twice := _repeated(values):
+            if twice := repeated(values):
                 self._fail("axes", f"{axis}: {twice} is given twice")
+            if axis in LIMITED_AXES and not all(isinstance(value, str) or value >= 1 for value in values):
+                self._fail("axes", f"{axis}: give numbers from 1")
             if DEVICE in values and axis not in DEVICE_AXES:
                 self._fail("axes", f"{axis}: only {', '.join(DEVICE_AXES)} can be {DEVICE!r}: give its values")
             if any(axis in sizes for sizes in self.presets.values()):
@@ -298,11 +333,11 @@ class Pattern:
         if not all(isinstance(word, str) for pair in variables.items() for word in pair):
             self._fail("environment", "give text for names and values")
         for name, value in variables.items():
-            if not name or "=" in name or "\0" in name + value:
+            if not name or "=" in name or name != escape_controls(name) or not can_be_set(value):
                 self._fail(
-                    "environment", f"{name!r}={value!r} cannot be set: a name has no '=' and nothing a zero byte"
+                    "environment",
+                    f"{name!r}={value!r} cannot be set: a name has no '=', and nothing a zero byte or half a character",
                 )
-
         if sum(len(name) + len(value) for name, value in variables.items()) > LONGEST_ENVIRONMENT:
             self._fail("environment", f"give {LONGEST_ENVIRONMENT} characters at most: no process starts with more")
 
@@ -312,8 +347,8 @@ class Pattern:
                 self._fail("requires", fault)
 
     def _check_ranks(self, ranks: int) -> None:
-        if type(ranks) is not int or ranks < 0:
-            self._fail("ranks", f"{ranks!r}: give a number of processes, or 0 for none under MPI")
+        if type(ranks) is not int or not 0 <= ranks <= MOST_RANKS:
+            self._fail("ranks", f"{ranks!r}: give a number of processes up to {MOST_RANKS}, or 0 for none under MPI")
 
     def complete(self) -> None:
         """Check what only the whole file shows.
@@ -361,6 +396,8 @@ class Pattern:
         positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         if len(positional) < len(given) and not any(one.kind is one.VAR_POSITIONAL for one in parameters):
             self._fail(name, f"it receives {', '.join(given)}: name {'them' if len(given) > 1 else 'it'} first")
+        if taken := [one.name for one in positional[: len(given)] if one.name in names]:
+            self._fail("presets and axes", f"{name} receives {' and '.join(given)} first: rename the size {taken[0]!r}")
         for one in [*positional[len(given) :], *(one for one in parameters if one.kind is one.KEYWORD_ONLY)]:
             if one.default is one.empty and one.name not in names:
                 self._fail(name, f"parameter {one.name!r} is {otherwise}: {suggestion(one.name, names)}")
@@ -388,40 +425,3 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
-
-
-def _is_tolerance(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    number: Any = value
-    return bool(0 <= number <= sys.float_info.max)
-
-
-def _several(size: Any) -> tuple[Any, ...]:
-    """The sizes that a preset gives for one; of an empty tuple, one that is none."""
-    return (size or (None,)) if isinstance(size, tuple) else (size,)
-
-
-def _further(sizes: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    """The second, third, ... of several sizes; the second ones of all sizes go together."""
-    given = {name: _several(size)[1:] for name, size in sizes.items()}
-    count = max(map(len, given.values()), default=0)
-    return tuple({name: more[i] for name, more in given.items() if i < len(more)} for i in range(count))
-
-
-def _repeated(values: Iterable[Any]) -> str:
-    """The first of some values that is there twice, as text: families are named by that, in which 1 and "1" are one."""
-    return next((text for text, count in Counter(map(str, values)).items() if count > 1), "")
-
-
-def _is_size(value: Any) -> bool:
-    """True for a plain value, a size that follows the device, or one of these for each class of device."""
-    sizes = by_class(value)
-    return set(sizes) == set(DeviceClass) and all(_is_plain(size, least=0) or is_fit(size) for size in sizes.values())
-
-
-def _is_plain(value: Any, least: float = -math.inf) -> bool:
-    """True if tables can hold the value: no array, no text with control characters, no infinite number or NaN."""
-    if isinstance(value, str):
-        return value == escape_controls(value)
-    return type(value) in PLAIN and math.isfinite(value) and value >= least

@@ -12,9 +12,10 @@ import faulthandler
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import traceback
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -147,7 +148,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
             before = set(sys.modules)
             _opened.clear()
             declared = load_file(Path(file))
-            used = _with_later_imports(file, _forget_imports(before)) | _opened_beside(Path(file))
+            used = _with_those_named(file, _forget_imports(before) | _opened_beside(Path(file)))
             sources |= {path: contents_hash(path) for path in used}
             digest = _digest([file, *sorted(used)])
             patterns += (describe(pattern, digest) for pattern in declared)
@@ -173,28 +174,50 @@ _opened: set[Path] = set()
 @cache
 def _note_opened() -> None:
     def note(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(arguments[0], str) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
-            _opened.add(Path(arguments[0]))
+        if event == "open" and isinstance(arguments[0], str | bytes) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
+            _opened.add(Path(os.fsdecode(arguments[0])).absolute())  # now: the file may change the working directory
 
     sys.addaudithook(note)
 
 
 def _opened_beside(file: Path) -> set[str]:
-    """The files in a pattern file's folder, but for Python's own, which are listed when they are imported."""
-    paths = {path.resolve() for path in _opened if path.suffix not in (".py", ".pyc")}
+    """The files in a pattern file's folder, but for bytecode, that were opened since it began."""
+    paths = {path.resolve() for path in _opened if path.suffix != ".pyc"}
     return {str(path) for path in paths if file.resolve().parent in path.parents and path.is_file()}
 
 
-def _with_later_imports(file: str, imported: set[str]) -> set[str]:
-    """These files, and the files that they or the pattern file import relatively in functions not called yet."""
+def _with_those_named(file: str, used: set[str]) -> set[str]:
+    """These files, and those that they or the pattern file name, which may be read in functions not called yet."""
     found: set[str] = set()
-    left = [file, *imported]
+    left = [file, *used]
     while left:
         path = Path(left.pop())
         found.add(str(path))
-        nodes = ast.walk(ast.parse(path.read_bytes() if path.suffix == ".py" else ""))
+        try:
+            nodes = list(ast.walk(ast.parse(path.read_bytes() if path.suffix == ".py" else "")))
+        except SyntaxError:  # it is no program
+            nodes = []
         left += {str(module) for _, (module, _) in relative_imports(path, nodes)} - found
-    return found - {file}
+        left += {str(other) for other in _named_beside(path.parent, nodes)} - found
+    return found - {file, str(Path(file).resolve())}
+
+
+#: Texts that may name a file of code. A file of another kind may be one that a variant writes.
+_NAMES_CODE: Final = re.compile(r"[\w .+-]{1,100}(/[\w .+-]{1,100}){0,3}\.(py|cl|clh|h|c|cpp|hpp|spv|ll)")
+
+
+def _named_beside(folder: Path, nodes: Iterable[ast.AST]) -> Iterator[Path]:
+    """Files of code below a folder that a program imports by their bare names, or whose names stand in it as texts."""
+    names: list[str] = []
+    for node in nodes:
+        match node:
+            case ast.Import():
+                names += [f"{alias.name.replace('.', '/')}.py" for alias in node.names]
+            case ast.ImportFrom(module=str(module), level=0):
+                names.append(f"{module.replace('.', '/')}.py")
+            case ast.Constant(value=str(text)) if _NAMES_CODE.fullmatch(text) and ".." not in text:
+                names.append(text)
+    return (path.resolve() for name in names if (path := folder / name).is_file())
 
 
 def _harness_modules() -> Iterator[str]:

@@ -192,6 +192,8 @@ def _like(declared: Sequence[Value], name: str, value: Value) -> Value:
         raise PatternError(f"--set {name}={value}: give a {'whole ' if whole else ''}number, such as {declared[0]}")
     if value < 0 <= min((own for own in declared if not isinstance(own, str)), default=0):
         raise PatternError(f"--set {name}={value}: give a number from 0, such as {declared[0]}")
+    if name in LIMITED_AXES and value < 1:
+        raise PatternError(f"--set {name}={value}: give a number from 1, such as {declared[0]}")
     return int(value) if whole else value
 
 

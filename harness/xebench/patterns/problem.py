@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -58,11 +58,11 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_eac
         ValueError: a number that makes no size.
     """
     wanted = {"per_lane": per_lane, "per_cache_byte": per_cache_byte, "bytes_each": bytes_each}
-    if least < 1 or not all(0 <= value < math.inf for value in wanted.values()):
-        raise ValueError(
-            f"fit({least}, {', '.join(f'{name}={wanted[name]}' for name in wanted)}): give positive numbers"
-        )
-    return {"least": least, **wanted}
+    is_whole = type(least) is not bool and least >= 1 and least == least // 1
+    if not is_whole or not all(0 <= value < math.inf for value in wanted.values()):
+        told = ", ".join(f"{name}={wanted[name]}" for name in wanted)
+        raise ValueError(f"fit({least}, {told}): give positive numbers, the first of them whole")
+    return {"least": int(least), **wanted}
 
 
 def is_fit(size: Any) -> bool:
@@ -128,7 +128,7 @@ def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill
         fill: for an array that is written in part only: what the other elements hold, in the reference too. Take a
             value that no variant writes. None: every element is written.
     """
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    extents = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"output({shape}): give numbers of elements from 0")
     return Output(extents, dtype, host, fill)
@@ -158,15 +158,17 @@ def _output_bytes(field: Output) -> int:
 
 
 #: Names under which a variant, or what prepares it, finds something else.
-_RESERVED: Final = frozenset({"host", "host_was_read", "with_numbers", "fields", "working_set_bytes"})
+RESERVED: Final = frozenset({"host", "host_was_read", "with_numbers", "fields", "working_set_bytes"})
 
 
 def _fault_of_field(name: str, field: Any) -> str | None:
     dtype = getattr(field, "dtype", None)
-    if name in _RESERVED:
-        return "the name is taken: give the field another"
+    if name in RESERVED or not name.isidentifier():
+        return "the name is taken, or has other characters than letters, digits and underscores: give it another"
     if dtype is None or not hasattr(field, "shape") or isinstance(field, Output):
         return None
+    if not hasattr(field, "strides"):  # such as a series of pandas
+        return f"a {type(field).__name__} is no array of numpy: convert it with numpy.asarray"
     if dtype.kind not in "biufc" or not dtype.isnative:
         return f"a device array has numbers or truth values in this machine's byte order, and no {dtype}"
     return "the array is masked: give a plain one" if hasattr(field, "mask") else None

@@ -184,11 +184,13 @@ def _sides(comparison: RunComparison) -> list[str]:
     if comparison.before is comparison.after:
         run = comparison.after
         named = [f"{when}: {name}" for when, name in zip(("old", "new"), run.versions, strict=True)]
-        return [*named, f"both in {run.path.name}, {run.manifest['created'][:16]}: {headline(run)}"]
-    return [
-        f"{when}: {run.path.name}, {run.manifest['created'][:16]}: {headline(run)}"
-        for when, run in (("old", comparison.before), ("new", comparison.after))
-    ]
+        return [*named, f"both in {_title(run)}"]
+    return [f"{when}: {_title(run)}" for when, run in (("old", comparison.before), ("new", comparison.after))]
+
+
+def _title(run: Run) -> str:
+    begun = str(run.manifest.get("created") or "undated")
+    return f"{run.path.name}, {begun[:16]}: {headline(run)}"
 
 
 def as_text(comparison: RunComparison, *, every: bool = False, width: int | None = None) -> str:

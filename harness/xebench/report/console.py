@@ -135,7 +135,7 @@ class ProgressLine:
 
     def say(self, text: str) -> None:
         """Print a notice in a line of its own."""
-        self._print(f"xebench: {text}")
+        self._print(f"xebench: {text}".replace("\n", " "))
 
     def stage(self, text: str) -> None:
         """Show what the run is at before the first family."""

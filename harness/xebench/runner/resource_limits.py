@@ -250,10 +250,10 @@ class DeviceLock:
     def __init__(self, key: str, mine: OtherRun, folder: Path) -> None:
         self._folder = own_folder(folder / key)
         self._path = self._folder / f"{mine.pid}-{time.monotonic_ns()}.json"
-        hidden = self._path.with_suffix(".new")
+        hidden, content = self._path.with_suffix(".new"), msgspec.json.encode(mine)
         self._file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        os.write(self._file, msgspec.json.encode(mine))
+        os.write(self._file, content)
         hidden.rename(self._path)  # only now: a file that can be seen is locked while its run lives
 
     def others(self) -> list[OtherRun]:
@@ -278,7 +278,7 @@ def own_folder(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for place in (folder, *folder.parents[: _DEPTH - 1]):
         if place.stat().st_uid != os.geteuid():
-            raise PermissionError(errno.EACCES, "it is another user's", place)
+            raise PermissionError(errno.EACCES, "it is another user's", str(place))
     return folder
 
 

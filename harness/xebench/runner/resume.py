@@ -21,7 +21,7 @@ from xebench.runner.visits import Visit
 from xebench.tables import Run, RunWriter, load_run, schema
 from xebench.tables.analysis import summaries
 from xebench.tables.analysis.points import rows, to_json
-from xebench.vocabulary import SAMPLED_STATES, StopReason, find_baseline
+from xebench.vocabulary import SAMPLED_STATES, Status, StopReason, find_baseline
 
 #: Columns that identify a device and its driver.
 IDENTITY: Final = ("device", "name", "driver_version")
@@ -31,7 +31,9 @@ IDENTITY: Final = ("device", "name", "driver_version")
 OVER_SCHEDULER: Final = "over_scheduler"
 
 
-def earlier_session(options: Options, progress: Progress, *, over_scheduler: bool) -> Run | None:
+def earlier_session(
+    options: Options, progress: Progress, plan: Sequence[Family], *, over_scheduler: bool
+) -> Run | None:
     """The rest of an earlier session in the folder; None if the run is a new one, for which there is room.
 
     Raises:
@@ -42,11 +44,20 @@ def earlier_session(options: Options, progress: Progress, *, over_scheduler: boo
         RunWriter.refuse(options.output, overwrite=options.overwrite)
         return None
     earlier = load_run(options.output)
-    if earlier.complete:
+    if is_done(earlier, plan):
         progress.say(f"{options.output} holds a complete run: there is nothing to resume")
     else:
         check_same_way(earlier, over_scheduler=over_scheduler)
     return earlier
+
+
+def is_done(run: Run | None, plan: Sequence[Family]) -> bool:
+    """True for a complete run of the pattern files as they are now."""
+    if run is None or not run.complete:
+        return False
+    known = run.cases.dropna(subset="source_sha256").groupby("pattern")["source_sha256"].last().to_dict()
+    patterns = (family.pattern for family in plan)
+    return all(known.get(pattern.name, pattern.source_sha256) == pattern.source_sha256 for pattern in patterns)
 
 
 def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
@@ -88,6 +99,12 @@ def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> N
 
 def _words(row: Mapping[str, Any]) -> str:
     return f"{row['name']} ({row['device']}, driver {row['driver_version']})"
+
+
+def cases_with_samples(run: Run) -> pd.DataFrame:
+    """The cases of a run, without those that went well but whose samples, or their check, are lost."""
+    samples = run.samples[run.samples["checked"] & run.samples["state"].isin(SAMPLED_STATES)]
+    return run.cases[(run.cases["status"] != Status.OK) | run.cases["case_id"].isin(samples["case_id"])]
 
 
 def missing_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:

@@ -183,8 +183,8 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
             sampling = options.sampling()
-            earlier = resume.earlier_session(options, progress, over_scheduler=False)
-            if earlier is not None and earlier.complete:
+            earlier = resume.earlier_session(options, progress, plan, over_scheduler=False)
+            if earlier is not None and resume.is_done(earlier, plan):
                 return earlier
             progress.stage("loading the SYCL runtime")
             device = _choose_device(options, earlier, progress)
@@ -280,7 +280,7 @@ class _PartOfRun:
         missing, first = list(self.plan), (0, 0)
         unfinished: list[FamilyProgress] = []
         if self.earlier is not None:
-            cases, device_class = self.earlier.cases, self.device.device_class
+            cases, device_class = resume.cases_with_samples(self.earlier), self.device.device_class
             missing = resume.missing_families(self.plan, cases, device_class)
             if changed := resume.changed_families(self.plan, cases, device_class):
                 names = ", ".join(sorted({family.pattern.name for family in changed}))

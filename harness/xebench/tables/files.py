@@ -311,6 +311,8 @@ def read_parquet(
         return schema.typed(table, data, names)
     except FileNotFoundError:
         raise RunFolderError(f"{path} is missing: restore it from a copy of the run") from None
+    except PermissionError as error:
+        raise RunFolderError(f"{path} cannot be read ({error.strerror}): let this user read it") from None
     except RunFolderError:
         raise
     except schema.SchemaError as error:

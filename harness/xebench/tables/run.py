@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -342,9 +343,14 @@ def compare_runs(
 
     Returns:
         The table `comparisons`, or `pair_comparisons`.
+
+    Raises:
+        XebenchError: the threshold is no number from 0, or ``on`` is neither of these words.
     """
     from xebench.tables.analysis import compare
 
+    if on not in ("time", "speedup") or not 0 <= (threshold or 0) < math.inf:
+        raise XebenchError(f"threshold={threshold!r}, on={on!r}: give a number from 0, and 'time' or 'speedup'")
     of, table = (compare.compare, "comparisons") if on == "time" else (compare.compare_pairs, "pair_comparisons")
     rows = of(before, after, compare.THRESHOLD if threshold is None else threshold)
     for what in ("stack", "generator"):
@@ -372,7 +378,7 @@ def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
 
 
 def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    return (folder / journal.FOLDER).is_dir() or bool(manifest["state"] == "running")
+    return bool(manifest["state"] == "running") or any((folder / journal.FOLDER).glob("*"))
 
 
 #: The folder of `xebench run`'s runs, and a checkout's folder of reference runs.

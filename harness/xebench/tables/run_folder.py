@@ -142,19 +142,17 @@ class RunWriter:
 
     @classmethod
     def resume(cls, path: Path | str, manifest: Mapping[str, Any]) -> Self:
-        """Go on with a run that was interrupted or killed; rows measured so far are kept.
+        """Go on with an earlier run; rows measured so far are kept.
 
         Args:
             path: Folder of the run.
             manifest: Provenance of this session, kept in the list ``resumed`` of the run's manifest.
 
         Raises:
-            RunFolderError: There is no run, it is complete or damaged, or another process writes it.
+            RunFolderError: There is no run, it is damaged, or another process writes it.
         """
         folder = Path(path)
         kept = files.read_manifest(folder)
-        if kept["state"] == "complete":
-            raise RunFolderError(f"{folder} holds a complete run: there is nothing to resume")
         if kept["schema_version"] < schema.SCHEMA_VERSION:
             version = kept["schema_version"]
             raise RunFolderError(f"{folder} was begun by an earlier xebench (schema {version}): start a new run")
@@ -311,7 +309,10 @@ def _restore_journal(folder: Path) -> None:
             data = files.read_parquet(folder / f"{table}.parquet", table)
             restored.append(table, rows(data[[*schema.columns(table, measured=True)]]))
         restored.sync()
-    partial.replace(target)
+    try:
+        partial.replace(target)
+    except OSError as error:  # a file or a link of that name
+        raise RunFolderError(f"{target} is no folder ({error.strerror}): remove it") from None
 
 
 def _discard_journal(folder: Path) -> None:

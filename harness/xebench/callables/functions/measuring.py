@@ -18,7 +18,7 @@ from xebench.callables.functions.request import (
     settings_of,
 )
 from xebench.callables.functions.tables import events_words, host_doubt, remarks, run_of, time_words
-from xebench.errors import XebenchError
+from xebench.errors import XebenchError, escape_controls
 from xebench.measuring.session.session import Session
 from xebench.report.console import terminal_width
 from xebench.report.formats.human_readable import MOST, table
@@ -232,6 +232,8 @@ def compare(
     if not isinstance(functions, Mapping) or len(functions) < 2:
         raise XebenchError("compare takes two functions or more, by name: compare({'plain': f, 'fused': g})")
     for name, function in functions.items():
+        if not isinstance(name, str) or not name or name != escape_controls(name):
+            raise XebenchError(f"compare: {name!r} is no name of a function: give text without control characters")
         checked_function(function, name)
     against = next(iter(functions)) if reference is None else check_choice(reference, functions, "reference")
     settings = settings_of(
@@ -269,6 +271,8 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
     for name, own in claims.items():
         for claim in own:
             _check_claim(claim, name, names)
+            if name == reference and not claim.against and not claim.of_end:
+                raise XebenchError(f"claim of {name}: it is what others are compared with: say against= which function")
     return claims
 
 

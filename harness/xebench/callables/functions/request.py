@@ -36,6 +36,9 @@ _NUMBERS: Final = {
     "bytes_moved": (True, True),
     "operations": (True, True),
 }
+#: Those that tables keep as whole numbers.
+_AMOUNTS: Final = ("bytes_moved", "operations")
+_MOST_AMOUNT: Final = 1 << 63
 
 
 def check_choice(word: str, words: Iterable[str], what: str) -> str:
@@ -69,7 +72,11 @@ def settings_of(
     check_choice(state, SAMPLED_STATES, "state")
     for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
         if name in _NUMBERS:
-            _check_number(name, value)
+            check_number(name, value)
+    # of a division it may be a float
+    amounts = {name: None if others.get(name) is None else round(others[name]) for name in _AMOUNTS}
+    if setup is not None:
+        checked_function(setup, "setup")
     if instances is not None and (instances < 1 or instances % 1):
         raise XebenchError(f"instances={instances!r}: give a whole number from 1")
     if instances not in (None, 1) and setup is None:
@@ -80,10 +87,15 @@ def settings_of(
     sampling = Sampling(
         precision=precision, budget_s=budget_s, min_instances=count, few_instances=count, states=(State(state),)
     )
-    return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **others)
+    return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **{**others, **amounts})
 
 
-def _check_number(name: str, value: Any) -> None:
+def check_number(name: str, value: Any) -> None:
+    """Refuse a value of an argument that must be a number.
+
+    Raises:
+        XebenchError: it is none that can be kept to.
+    """
     from_zero, optional = _NUMBERS[name]
     if value is None and optional:
         return
@@ -91,6 +103,8 @@ def _check_number(name: str, value: Any) -> None:
     if not is_number or not 0 <= value < math.inf or (value == 0 and not from_zero):
         least = "from 0" if from_zero else "above 0"
         raise XebenchError(f"{name}={value!r}: give a number {least} that is finite")
+    if name in _AMOUNTS and value >= _MOST_AMOUNT:
+        raise XebenchError(f"{name}={value!r}: give what one call needs, below 2**63")
 
 
 def measure_functions(

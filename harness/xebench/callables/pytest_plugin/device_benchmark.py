@@ -201,6 +201,7 @@ class DeviceBenchmark:
         """
         once = partial(self._execute, partial(function, *args, **kwargs))
         try:
+            _check_amounts(bytes_moved=bytes_moved, operations=operations)
             if self._benchmark.enabled:
                 self._settle(once)
             result = self._benchmark(once)
@@ -242,6 +243,7 @@ class DeviceBenchmark:
             return self._execute(partial(target, *given, **named))
 
         try:
+            _check_amounts(bytes_moved=bytes_moved, operations=operations)
             result = self._benchmark.pedantic(once, args, kwargs, setup, teardown, rounds, warmup_rounds, iterations)
         except Exception as error:
             self._fail(error)
@@ -414,3 +416,10 @@ def fail_at_call(line: str) -> NoReturn:
 def _kept(results: list[Any], result: Any) -> Any:
     results.append(result)
     return result
+
+
+def _check_amounts(**amounts: int | None) -> None:
+    from xebench.callables.functions.request import check_number  # loads the SYCL runtime
+
+    for name, amount in amounts.items():
+        check_number(name, amount)

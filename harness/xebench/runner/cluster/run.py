@@ -46,8 +46,8 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
     with StopSignals() as signals:
         try:
             _check(options)
-            earlier = resume.earlier_session(options, progress, over_scheduler=True)
-            if earlier is not None and earlier.complete:
+            earlier = resume.earlier_session(options, progress, plan, over_scheduler=True)
+            if earlier is not None and resume.is_done(earlier, plan):
                 return earlier
             progress.stage(f"connecting to {address}")
             with Scheduler(address) as scheduler:

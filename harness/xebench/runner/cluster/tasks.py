@@ -243,7 +243,8 @@ def missing_families(
     """The families with cases that no earlier session measured on any host, and those whose time was too short."""
     if earlier is None:
         return list(plan), []
-    cases = earlier.cases.assign(case_id=[problem_id(row) for row in rows(earlier.cases)])
+    known = resume.cases_with_samples(earlier)
+    cases = known.assign(case_id=[problem_id(row) for row in rows(known)])
     missing = resume.missing_families(plan, cases, device_class)
     return missing, resume.unfinished_families(plan, cases, device_class)
 

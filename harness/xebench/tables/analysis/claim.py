@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from xebench.errors import escape_controls
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,
@@ -92,7 +93,7 @@ class Claim(msgspec.Struct, frozen=True):
     not_asked: str = ""
 
     def __post_init__(self) -> None:
-        source = self.source or (self.figure.line if self.figure else "")
+        source = self.source or getattr(self.figure, "line", "")
         strength = Strength.FIGURE if self.figure else Strength.STATED if source else Strength.OURS
         msgspec.structs.force_setattr(self, "source", source)
         msgspec.structs.force_setattr(self, "strength", str(self.strength or strength))
@@ -124,7 +125,12 @@ class Claim(msgspec.Struct, frozen=True):
 
     def fault(self) -> str | None:
         """Describe in a few words what is wrong with the declaration; None if nothing is."""
+        try:
+            msgspec.convert(msgspec.to_builtins(self), Claim)
+        except (TypeError, ValueError, OverflowError) as error:  # a pattern file may write anything
+            return f"{error}: see xebench.Claim"
         figure = self.figure or Figure(1.0)
+        texts = (self.against, self.kind, self.source, figure.device, figure.line, *self.requires)
         rules = (
             (self.word in WORDS, f"{self.word!r} is none of {', '.join(WORDS)}"),
             (set(self.on) <= set(DeviceClass), f"on {self.on!r}: name classes of devices: {', '.join(DeviceClass)}"),
@@ -134,7 +140,14 @@ class Claim(msgspec.Struct, frozen=True):
             (1 <= self.at_least < math.inf, f"at_least {self.at_least!r}: give a ratio of 1 or more"),
             (0 <= self.within < 1, f"within {self.within!r}: give a part below 1, such as 0.1"),
             (0 < figure.speedup < math.inf, f"figure {figure.speedup!r}: give a speed-up above 0"),
+            (self.word != Outcome.FASTER or figure.speedup >= 1, f"faster, with a figure of {figure.speedup!r}"),
+            (self.word != Outcome.SLOWER or figure.speedup <= 1, f"slower, with a figure of {figure.speedup!r}"),
             (figure.metric in ("", *Metric), f"figure: metric {figure.metric!r} is none of {', '.join(Metric)}"),
+            (all(text == escape_controls(text) for text in texts), "give texts without control characters"),
+            (all(map(_is_place, self.where.values())), f"where {dict(self.where)!r}: give numbers or texts"),
+            (self.at_least == 1 or (self.word != Outcome.SAME and not self.of_end), f"{self.word} has no at_least"),
+            (not self.within or self.word == Outcome.SAME, f"{self.word} has no within: that is of same"),
+            (not self.kind or self.word == "error", f"{self.word} has no kind: that is of error"),
         )
         return next((message for kept, message in rules if not kept), None)
 
@@ -152,6 +165,12 @@ class Claim(msgspec.Struct, frozen=True):
     def expects(self, status: str, reason: str | None) -> bool:
         """True if it expects that a case ends with this status."""
         return not self.not_asked and status in _ENDS.get(self.word, ()) and self.kind in (reason or "")
+
+
+def _is_place(wanted: Any) -> bool:
+    """True for a value of an axis or of a size, or several."""
+    values = wanted if isinstance(wanted, list | tuple) else (wanted,)
+    return all(isinstance(one, str) or (isinstance(one, int | float) and math.isfinite(one)) for one in values)
 
 
 #: What a pattern file may write for claims.
