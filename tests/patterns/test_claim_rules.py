@@ -67,8 +67,8 @@ def test_contradictions(claims: dict[str, list[Claim]], why: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "why"),
     [
-        (Claim("slower", figure=Figure(2.9)), "slower, with a figure of 2.9"),
-        (Claim("faster", figure=Figure(0.9)), "faster, with a figure of 0.9"),
+        (Claim("slower", figure=Figure(2.9, line="G 1")), "slower, with a figure of 2.9"),
+        (Claim("faster", figure=Figure(0.9, line="G 1")), "faster, with a figure of 0.9"),
         (Claim("faster", figure=2.9), "Expected `object | null`, got `float` - at `$.figure`"),  # type: ignore[arg-type]
         (Claim("faster", against=3), "Expected `str`, got `int` - at `$.against`"),  # type: ignore[arg-type]
         (Claim("faster", where="n"), "got `str` - at `$.where`"),  # type: ignore[arg-type]

@@ -26,8 +26,7 @@ from xebench.measuring.session.device_memory import DeviceMemory, allocate
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Pattern
-from xebench.patterns.problem import Problem
-from xebench.patterns.values import PLAIN
+from xebench.patterns.problem import PLAIN, Problem
 from xebench.vocabulary import metric_named
 
 #: So many of a variant's samples a checked call is compared with.

@@ -185,6 +185,8 @@ class FunctionPlace:
 
         def take(result: Any) -> None:
             if isinstance(result, Generator | Coroutine | AsyncGenerator):
+                if isinstance(result, Coroutine):
+                    result.close()  # else Python warns of it, too
                 raise XebenchError(f"it returns a {type(result).__name__}, which has not run: have it return results")
             results[:] = [result]
             self._watch(direct_calls.queues_of(result))

@@ -238,7 +238,7 @@ class Pattern:
             self._fail("variants", f"{function!r} has no name: give a function that def made")
         if not name.isidentifier():
             self._fail("variants", f"{name!r}: use letters, digits and underscores for names")
-        if inspect.isclass(function) or any(kind(function) for kind in _NOT_RUN_BY_A_CALL):
+        if any(kind(function) for kind in _NOT_RUN_BY_A_CALL):
             self._fail(
                 "variants", f"a call of {name} would not run it: declare a plain function, without yield or async"
             )

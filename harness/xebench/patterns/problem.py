@@ -12,6 +12,8 @@ from xebench.errors import suggestion
 from xebench.tables.device_facts import RATE_ROOFS
 from xebench.vocabulary import DeviceClass
 
+#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
+PLAIN: Final = (bool, int, float, str)
 #: Keys of what `fit` gives.
 _KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each"}
 

@@ -8,14 +8,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any, Final
+from typing import Any
 
 from xebench.errors import escape_controls
-from xebench.patterns.problem import by_class, is_fit
+from xebench.patterns.problem import PLAIN, by_class, is_fit
 from xebench.vocabulary import DeviceClass
-
-#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
-PLAIN: Final = (bool, int, float, str)
 
 
 def is_tolerance(value: Any) -> bool:

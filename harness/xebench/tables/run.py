@@ -345,12 +345,12 @@ def compare_runs(
         The table `comparisons`, or `pair_comparisons`.
 
     Raises:
-        XebenchError: the threshold is no number from 0, or ``on`` is neither of these words.
+        XebenchError: the threshold is no finite number, or ``on`` is neither of these words.
     """
     from xebench.tables.analysis import compare
 
-    if on not in ("time", "speedup") or not 0 <= (threshold or 0) < math.inf:
-        raise XebenchError(f"threshold={threshold!r}, on={on!r}: give a number from 0, and 'time' or 'speedup'")
+    if on not in ("time", "speedup") or not math.isfinite(threshold or 0):
+        raise XebenchError(f"threshold={threshold!r}, on={on!r}: give a finite number, and 'time' or 'speedup'")
     of, table = (compare.compare, "comparisons") if on == "time" else (compare.compare_pairs, "pair_comparisons")
     rows = of(before, after, compare.THRESHOLD if threshold is None else threshold)
     for what in ("stack", "generator"):
