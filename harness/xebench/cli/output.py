@@ -41,10 +41,16 @@ def show(text: str, *, coloured: bool = False) -> None:
     try:
         click.echo("".join(parts))
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        unprintable = _unprintable(error)
         if isinstance(error, BrokenPipeError):
             return
-        raise XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place") from None
+        raise unprintable from None
+
+
+def _unprintable(error: OSError) -> XebenchError:
+    """The error for a standard output that cannot be written; what is left in its buffer is dropped."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place")
 
 
 def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
@@ -165,8 +171,7 @@ def run_program(command: click.Command, name: str) -> None:
             where = str(error.filename)
             say(f"xebench: {error.strerror}: {where[:_SHOWN]}{'...' if len(where) > _SHOWN else ''}: name another")
         elif isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            say(f"xebench: the result cannot be printed ({error.strerror}): print it to another place")
+            say(f"xebench: {_unprintable(error)}")
         else:
             raise
         sys.exit(XebenchError.exit_code)

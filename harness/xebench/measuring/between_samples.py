@@ -7,8 +7,6 @@ computed them, has nothing to copy or find.
 
 Results themselves are looked for also in what the function reaches by names of its module, after a checked call: spoilt
 there, they must come again. Nothing else is written there, as other variants may use it.
-
-The threads that a variant starts must not work on when a call is over, since that work is not timed (`OwnThreads`).
 """
 
 from __future__ import annotations

@@ -172,8 +172,8 @@ def _circle(comparisons: Sequence[_Comparison]) -> str | None:
             equals |= dict.fromkeys((other, *(each for each, first in equals.items() if first == other)), one)
     for word in (Outcome.FASTER.value, *ACCURACY_CLAIMS, *CodeClaim):
         sorter: TopologicalSorter[str] = TopologicalSorter()
+        of_time = word == Outcome.FASTER
         for name, against, claim in comparisons:
-            of_time = word == Outcome.FASTER
             one, other = (equals.get(each, each) if of_time else each for each in (name, against))
             if claim.word == word:
                 sorter.add(one, other)
@@ -182,6 +182,6 @@ def _circle(comparisons: Sequence[_Comparison]) -> str | None:
         try:
             sorter.prepare()
         except CycleError as error:
-            before = f" is {word} than " if word == Outcome.FASTER else f" comes before ({word}) "
+            before = f" is {word} than " if of_time else f" comes before ({word}) "
             return f"claims go round in a circle: {before.join(reversed(error.args[1]))}"
     return None

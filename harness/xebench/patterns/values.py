@@ -16,6 +16,7 @@ from xebench.vocabulary import DeviceClass
 
 
 def is_tolerance(value: Any) -> bool:
+    """True for a number from 0 that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     number: Any = value

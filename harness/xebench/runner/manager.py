@@ -222,8 +222,8 @@ class Manager:
         Raises:
             Stopped: a signal came; everything that the worker had sent is written.
         """
-        begin_s = self._visit_began_s = self.clock()
-        self._end_s, self._patience_s = begin_s + budget_s, visit.patience_s
+        self._visit_began_s = self.clock()
+        self._end_s, self._patience_s = self._visit_began_s + budget_s, visit.patience_s
         self._upcoming = None if upcoming is None else _with_same_worker(family, upcoming)
         progress = self._begin(family, visit)
         try:
@@ -231,7 +231,7 @@ class Manager:
         except _BudgetSpent as end:
             if not progress.is_later_visit:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
-        progress.end(self.clock() - begin_s)
+        progress.end(self.clock() - self._visit_began_s)
         self.sink.append("cases", progress.rows())
         return progress.statuses()
 

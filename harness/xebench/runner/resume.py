@@ -55,9 +55,15 @@ def is_done(run: Run | None, plan: Sequence[Family]) -> bool:
     """True for a complete run of the pattern files as they are now."""
     if run is None or not run.complete:
         return False
-    known = run.cases.dropna(subset="source_sha256").groupby("pattern")["source_sha256"].last().to_dict()
+    known = _sources(run.cases, "pattern")
     patterns = (family.pattern for family in plan)
     return all(known.get(pattern.name, pattern.source_sha256) == pattern.source_sha256 for pattern in patterns)
+
+
+def _sources(cases: pd.DataFrame, key: str) -> dict[Any, str]:
+    """The hash of the last pattern file that each case, or pattern, is of; without those of which none is known."""
+    known: dict[Any, str] = cases.dropna(subset="source_sha256").groupby(key)["source_sha256"].last().to_dict()
+    return known
 
 
 def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
@@ -130,7 +136,7 @@ def changed_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
     An earlier version of xebench wrote no hash of them: whether they have changed is not known then.
     """
     begun = cases[cases["status"] != NOT_MEASURED]
-    known = begun.dropna(subset="source_sha256").groupby("case_id")["source_sha256"].last().to_dict()
+    known = _sources(begun, "case_id")
     return [
         family
         for family in plan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import json
 import os
@@ -153,19 +152,16 @@ def kill(pid: int) -> None:
 
     While that lives, processes are killed too which it, or its children, have begun in other sessions or groups.
     """
-    others = _descendants(pid)
-    for kill_it, number in ((os.killpg, pid), *((os.kill, other) for other in others)):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill_it(number, signal.SIGKILL)
+    import psutil  # most commands end no process
 
-
-def _descendants(pid: int) -> list[int]:
-    found = [pid]
-    for parent in found:  # which grows
-        for children in Path(f"/proc/{parent}/task").glob("*/children"):
-            with suppress(OSError):
-                found += map(int, children.read_text().split())
-    return found[1:]
+    others: list[psutil.Process] = []
+    with suppress(psutil.Error):
+        others = psutil.Process(pid).children(recursive=True)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    for other in others:
+        with suppress(psutil.Error):
+            other.kill()
 
 
 def end(process: subprocess.Popen[bytes], patience_s: float | None = None) -> int | None:
