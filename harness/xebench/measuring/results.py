@@ -2,9 +2,9 @@
 
 A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
 when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
-that on a discrete GPU. What a CPU device has the host folds: that takes a tenth as long on a busy machine, where a
-device's threads wait for one another. Where the sums differ, and for small inputs, the host compares every byte.
-Results are looked at in the same way when they were compared before (`xebench.measuring.local`).
+that on a discrete GPU. What a CPU device has the host folds in place: that takes a tenth as long on a busy machine,
+where a device's threads wait for one another. Where the sums differ, and for small inputs, the host compares every
+byte. Results are looked at in the same way when they were compared before (`xebench.measuring.local`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xebench.dpex.kernel_api import NdRange
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.errors import XebenchError
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.session.device_memory import DeviceMemory, allocate
+from xebench.measuring.session.device_memory import DeviceMemory, allocate, host_view
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
 from xebench.measuring.session.transcript import Transcript
@@ -148,8 +148,6 @@ FACTOR: Final = 6364136223846793005
 
 _WORDS: Final = (np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8))
 
-#: Bytes of an array that the host reads and folds at a time.
-PART_BYTES: Final = 1 << 24
 #: Odd, so that no change of a single word is lost: what the host multiplies words by, as many as stay in a cache.
 _FACTORS: Final = np.random.Generator(np.random.PCG64(1)).integers(1 << 62, size=1 << 15) | 1
 
@@ -184,19 +182,8 @@ class Sums:
     def __call__(self, array: UsmArray) -> bytes:
         """The sums of a contiguous array that is the whole of its allocation."""
         if self._queue.sycl_device.is_cpu:
-            words = _words_of(array)
-            room = self._room.view(words.dtype)  # a new array each time would take longer than to read the old one
-            parts = (words[begin : begin + room.size] for begin in range(0, words.size, room.size))
-            return b"".join(_of_host(self._read(part, room[: part.size])) for part in parts)
+            return _of_host(host_view(array))
         return self._memory.read(self.by_device(array)).tobytes()
-
-    def _read(self, part: UsmArray, to: Array) -> Array:
-        self._memory.copy(to, part)
-        return to
-
-    @cached_property
-    def _room(self) -> Array:
-        return np.empty(PART_BYTES, np.int8)
 
     def wake(self) -> None:
         """Give an idle device work, but so little that its caches stay as they are."""

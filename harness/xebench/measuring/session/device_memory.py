@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from typing import Any, Final
 
@@ -156,6 +157,15 @@ def _bytes_of(array: Array | UsmArray) -> tuple[Any, int]:
         raise ValueError("copy: the device array is not contiguous")
     # as_usm_memory honours a slice's offset; usm_data is the whole allocation.
     return dpctl.memory.as_usm_memory(usm_array), usm_array.nbytes
+
+
+def host_view(array: UsmArray) -> Array:
+    """The bytes of a contiguous array that the host reads in place: of a CPU device, whose memory is the host's.
+
+    The array must be kept for as long as the view is.
+    """
+    memory, size = _bytes_of(array)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(memory._pointer))
 
 
 class DeviceMemory:
