@@ -46,10 +46,10 @@ class FakeManager:
         return NOTHING
 
     def progress_of(self, family: Family) -> FamilyProgress | None:
-        return self.known.get(family.pattern.name)
+        return self.known.get(family.title())
 
     def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Family | None) -> None:
-        name = family.pattern.name
+        name = family.title()
         self.upcoming.append(upcoming.pattern.name if upcoming else None)
         self.asked.append((name, visit))
         fixed = fixed_columns(family, DEVICE, seed=1)
@@ -126,6 +126,14 @@ def test_a_family_that_was_cut_off_or_is_known_is_not_visited_again() -> None:
     unvisited = run.run()
     assert [name for name, _ in manager.asked] == ["cut", "known"]
     assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 1, 0)
+
+
+def test_others_come_before_families_whose_pattern_had_one_cut_off() -> None:
+    run, manager, _ = visiting(60.0, {"cut": [], "cut size=2": [2.0] * 9, "known": [2.0] * 3}, cut="cut")
+    pattern = run.families[0].pattern
+    run.families = [run.families[0], Family(pattern, "smoke", {"size": 2}, {}), run.families[2]]
+    run.run()
+    assert [name for name, _ in manager.asked][:3] == ["cut", "known", "cut size=2"]
 
 
 def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -> None:

@@ -253,6 +253,13 @@ def test_a_journal_that_was_not_yet_dropped_says_the_same(tmp_path: Path, monkey
     assert load_run(tmp_path / "run").complete
 
 
+def test_a_complete_run_is_read_from_its_tables_where_a_journal_folder_is_empty(tmp_path: Path) -> None:
+    run = finished(tmp_path / "run")
+    (tmp_path / "run" / "journal").mkdir()
+    found = load_run(tmp_path / "run")
+    assert found.complete and same(run, found)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

@@ -138,7 +138,7 @@ class FamilyLoop:
     ) -> None:
         self.stopped_by = ""
         self._plan = plan
-        self._runs = runs
+        self._runs = {run.name: run for run in runs}
         self._places = places
         self._rows = rows
         self._device = device
@@ -169,7 +169,7 @@ class FamilyLoop:
         self._recheck(self._places.changed())
 
     def _good(self) -> list[VariantRun]:
-        return [run for run in self._runs if run.is_good()]
+        return [run for run in self._runs.values() if run.is_good()]
 
     def _first_call(self, run: VariantRun) -> None:
         if reason := missing(self._device, run.variant.requires):
@@ -250,7 +250,7 @@ class FamilyLoop:
         while self._good():
             sampled = sample_family(
                 [run.name for run in self._good()],
-                partial(self._measure, self._taker(flusher), {run.name: run for run in self._runs}),
+                partial(self._measure, self._taker(flusher)),
                 instances.decide,
                 instances.share,
                 seed=plan.seed + self._instance,
@@ -300,22 +300,12 @@ class FamilyLoop:
         return SampleTaker(self._rows, rules, flusher, self._instance, *of_plan, self._running, self._note_sample)
 
     def _note_sample(self, variant: Variant, measured: MeasuredSample) -> None:
-        for run in self._runs:
-            if run.variant is variant:
-                self._checker.compare_program(run, measured)
+        self._checker.compare_program(self._runs[variant.name], measured)
 
     def _measure(
-        self,
-        taker: SampleTaker,
-        runs: Mapping[str, VariantRun],
-        variant: str,
-        *,
-        state: str,
-        block: int,
-        order: int,
-        batch: int,
+        self, taker: SampleTaker, variant: str, *, state: str, block: int, order: int, batch: int
     ) -> float | None:
-        run, value = runs[variant], None
+        run, value = self._runs[variant], None
         if not run.is_good():  # another's check has shown that all have worked on changed inputs
             return None
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Final
 
-from xebench.measuring.place import Call
+from xebench.measuring.place import Call, Calls
 from xebench.measuring.samples import WAKING_NS, times_of
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.vocabulary import Metric
 
+#: So many of a variant's samples a checked call is compared with.
+LATEST: Final = 8
 #: Second calls that may do as much work as the first ones, after one did less: noise may last as long as the work.
 NO_LONGER: Final = 2
 #: A call on new data is too long when each took so many times as long as any on the same data again. Honest variants
@@ -25,7 +28,7 @@ NOISE_NS: Final = 20_000
 #: allocators do in the first calls alone of a variant that was prepared again.
 FAR_LONGER: Final = 10.0
 FIRST_CALLS_NS: Final = 1_000_000
-#: Calls on the same data until one does no more than samples, and seconds: a variant may keep what comes often. Then so
+#: Calls on the same data until they do no more than samples, and seconds: a variant may keep what comes often. Then so
 #: many calls in a row do no more, other than those of a variant whose work varies by itself.
 MOST_CALLS: Final = 16
 MOST_CALLS_S: Final = 0.5
@@ -104,6 +107,24 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
         if takes_longer(new_ns[kind], min(times_ns), WAKING_NS):
             return False
     return True
+
+
+def becomes_as(samples: Sequence[Call], known: Call, call: Callable[[], Calls[Call]], metric: Metric) -> Calls[bool]:
+    """True if a variant does more than samples on data that it knows, but not when it is called often on them.
+
+    Args:
+        samples: of the variant.
+        known: its second call on these data.
+        call: calls it once more, as samples do.
+        metric: of the family.
+    """
+    if does_no_more(known, samples, metric):
+        return False
+    in_a_row, calls, end_s = 0, 0, time.monotonic() + MOST_CALLS_S
+    while in_a_row < CALLS_IN_A_ROW and calls < MOST_CALLS and time.monotonic() < end_s:
+        in_a_row = in_a_row + 1 if does_no_more((yield from call()), samples, metric) else 0
+        calls += 1
+    return in_a_row == CALLS_IN_A_ROW
 
 
 def does_what_samples_lack(

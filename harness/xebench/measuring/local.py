@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,8 +29,6 @@ from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN, Problem
 from xebench.vocabulary import metric_named
 
-#: So many of a variant's samples a checked call is compared with.
-LATEST: Final = 8
 #: Kinds of commands that do not compute.
 COPIES: Final = {"copy", "fill", "barrier"}
 #: Pause before a call that does not follow another at once.
@@ -56,8 +54,8 @@ class _Prepared:
     arrays: KeptArrays | None = None
     read: bool = False
     sample: Callable[[], Any] = tuple
-    latest: deque[Call] = field(default_factory=partial(deque, maxlen=LATEST))
-    done: deque[MeasuredSample] = field(default_factory=partial(deque, maxlen=LATEST))
+    latest: deque[Call] = field(default_factory=partial(deque, maxlen=less_work.LATEST))
+    done: deque[MeasuredSample] = field(default_factory=partial(deque, maxlen=less_work.LATEST))
     commands: Sequence[tuple[str, str]] = ()
     computed: Contents = field(default_factory=dict)
 
@@ -88,8 +86,7 @@ class ProblemPlace:
         brief: bool = False,
     ) -> None:
         self.session = session
-        self._sums = sums
-        self._brief = brief
+        self._sums, self._brief = sums, brief
         self._sums_of_inputs: dict[int, Mapping[str, bytes]] = {}
         self._was_changed = False
         self._right: set[tuple[int, str, bytes]] = set()  # data set, result, and its sums
@@ -273,7 +270,7 @@ class ProblemPlace:
             prepared.latest.append(Call(measured, batch))
         return measured
 
-    def _called(self, variant: str, prepared: _Prepared) -> Generator[Call, None, Call]:
+    def _called(self, variant: str, prepared: _Prepared) -> Calls[Call]:
         """Call a variant for a check, on the arrays that the check has set up."""
         self._work.submit().wait()  # after an idle time a device begins later, which is no work of the call's own
         self._set_up = prepared
@@ -334,23 +331,26 @@ class ProblemPlace:
 
     def _called_again(
         self, variant: str, prepared: _Prepared, results: Contents, data_set: int, samples: Sequence[Call]
-    ) -> Generator[Call, None, tuple[Call, list[str]]]:
-        """Call it on the same data, oftener if samples do less: it may keep what comes often, and do less then."""
-        calls: list[Call] = []
-        changed: list[str] = []
-        less, end_s = 0, time.monotonic() + less_work.MOST_CALLS_S
-        while not calls or (samples and less < len(calls) < less_work.MOST_CALLS and time.monotonic() < end_s):
+    ) -> Calls[tuple[Call, list[str]]]:
+        """Call it on the same data; where samples do less, often before: it may keep what comes often."""
+
+        def known() -> Calls[tuple[Call, list[str]]]:
             # all is written, or looked at, once more, so that caches are as before
             self._show(data_set)
             prepared.memory.rewrite()
             self._fill(results)
-            with self._inputs_kept(look=self._looks) as changed_now:
-                calls.append((yield from self._called(variant, prepared)))
-            changed += changed_now
-            less = less + 1 if less_work.does_no_more(calls[-1], samples, self._metric) else 0
-            if less == less_work.CALLS_IN_A_ROW:
-                return calls[-1], changed
-        return calls[0], changed
+            with self._inputs_kept(look=self._looks) as changed:
+                call = yield from self._called(variant, prepared)
+            return call, changed
+
+        def as_sampled() -> Calls[Call]:
+            self.binding.reset()
+            return self._called(variant, prepared)
+
+        again = yield from known()
+        if samples and (yield from less_work.becomes_as(samples, again[0], as_sampled, self._metric)):
+            again = yield from known()
+        return again
 
     def _known(self, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that need no comparison: a variant's were right that equal them on these data.

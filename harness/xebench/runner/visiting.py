@@ -191,6 +191,8 @@ class Visiting:
             with self.held():
                 self.manager.run_family(family, visit, left_s, self._upcoming(states, number, left_s))
             states[number] = self._look(number)
+            if self._is_cut_off(family):
+                self._let_others_come_first(states, family)
             done, spent_s = done + 1, spent_s + self.clock() - begin_s
         self._tell_the_rest(states)
         never = [family for family, state in zip(self.families, states, strict=True) if not state.visits]
@@ -209,6 +211,12 @@ class Visiting:
     def _is_cut_off(self, family: Family) -> bool:
         known = self.manager.progress_of(family)
         return known is not None and NOT_MEASURED in [result.status for result in known.results.values()]
+
+    def _let_others_come_first(self, states: list[FamilyState], cut_off: Family) -> None:
+        """Have the families of this one's pattern wait, which will hardly take less time."""
+        for number, family in enumerate(self.families):
+            if family.pattern is cut_off.pattern:
+                states[number] = replace(states[number], late=True)
 
     def _look(self, number: int) -> FamilyState:
         """The present state of a family; sure answers are reported once."""

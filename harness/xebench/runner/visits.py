@@ -89,6 +89,7 @@ class FamilyState:
         beside_s: what its last visit took beside sampling; None when that is not known.
         instance_s: seconds of sampling that make an instance with enough blocks; None when that is unknown.
         pairs: in each state of the caches.
+        late: True if it waits for the other families' first visits, since one of its pattern was cut off.
     """
 
     visits: int = 0
@@ -97,6 +98,7 @@ class FamilyState:
     beside_s: float | None = None
     instance_s: float | None = None
     pairs: Sequence[PairState] = ()
+    late: bool = False
 
     @property
     def instances(self) -> int:
@@ -130,6 +132,7 @@ class Visits:
         if left_s <= 0:
             return None
         new = [number for number, family in enumerate(families) if not family.over and not family.visits]
+        new.sort(key=lambda number: families[number].late)
         if new and left_s >= self._beside_s(families) + LEAST_S:
             return new[0], self._first(families, new, left_s)
         return self._best(families, left_s)
