@@ -346,3 +346,57 @@ def test_a_long_execution_is_traced_once(long_ns: float, executions: int, monkey
     monkeypatch.setattr(ProblemPlace, "sample", counted)
     done = measure(TINY, "counted")
     assert len(traced) == executions * len(done.cases)
+
+
+ONE_DATA_SET = """
+import numpy as np
+from xebench import Pattern, Problem, kernel, kernel_api as kapi, output
+
+@kernel
+def double(item, x, y):
+    i = item.get_id(0)
+    y[i] = x[i] + x[i]
+
+pattern = Pattern("one_set", guide="none", lesson="Has one data set.", presets=dict.fromkeys(("smoke", "default"), {"n": 64}))
+pattern.problem(lambda rng, n: Problem(x=np.arange(n, dtype=np.float32), y=output(n, np.float32)))
+pattern.reference(lambda p: {"y": 2 * p.x})
+
+@pattern.naive
+def plain(session, p):
+    session.launch(double, kapi.Range(p.n), p.x, p.y)
+"""
+
+
+def test_inputs_are_looked_at_before_each_of_two_calls_whose_times_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look leaves them in caches, or takes others out: it must do so before both."""
+    from xebench.measuring import less_work
+
+    log: list[str] = []
+    answers: list[bool] = []
+    check, sample, changed = ProblemPlace.check, ProblemPlace.sample, ProblemPlace.changed
+
+    def noted_check(place: ProblemPlace, *arguments: Any, at: float | None = None, **options: Any) -> Any:
+        log.append("part" if at is not None else "check")
+        answers[:] = [] if at is not None else [False, False]
+        return (yield from check(place, *arguments, at=at, **options))
+
+    def noted_sample(place: ProblemPlace, *arguments: Any, **options: Any) -> Any:
+        log.extend(["call"] if place._set_up is not None else [])
+        return sample(place, *arguments, **options)
+
+    def noted_look(place: ProblemPlace) -> Any:
+        log.append("look")
+        return changed(place)
+
+    monkeypatch.setattr(less_work, "does_no_more", lambda *_: answers.pop() if answers else True)
+    monkeypatch.setattr(ProblemPlace, "check", noted_check)
+    monkeypatch.setattr(ProblemPlace, "sample", noted_sample)
+    monkeypatch.setattr(ProblemPlace, "changed", noted_look)
+    write_pattern(tmp_path / "one_set.py", ONE_DATA_SET)
+    done = measure(tmp_path / "one_set.py", "one_set")
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    whole = ["call", "look", "call", "look", *["call"] * less_work.CALLS_IN_A_ROW, "look", "call", "look"]
+    begin = log.index("check")
+    assert log[begin - 1] == "look" and log[begin + 1 :][: len(whole)] == whole

@@ -15,6 +15,10 @@ from xebench.measuring.samples import WAKING_NS, times_of
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.vocabulary import Metric
 
+#: Kinds of commands that do not compute.
+COPIES: Final = {"copy", "fill", "barrier"}
+#: Pause before a call that does not follow another at once.
+PAUSE_S: Final = 0.003
 #: So many of a variant's samples a checked call is compared with.
 LATEST: Final = 8
 #: Second calls that may do as much work as the first ones, after one did less: noise may last as long as the work.
@@ -109,17 +113,14 @@ def does_no_more(checked: Call, samples: Sequence[Call], metric: Metric) -> bool
     return True
 
 
-def becomes_as(samples: Sequence[Call], known: Call, call: Callable[[], Calls[Call]], metric: Metric) -> Calls[bool]:
-    """True if a variant does more than samples on data that it knows, but not when it is called often on them.
+def become_as(samples: Sequence[Call], call: Callable[[], Calls[Call]], metric: Metric) -> Calls[bool]:
+    """True if calls on the same data, one after another, come to do no more than samples.
 
     Args:
         samples: of the variant.
-        known: its second call on these data.
         call: calls it once more, as samples do.
         metric: of the family.
     """
-    if does_no_more(known, samples, metric):
-        return False
     in_a_row, calls, end_s = 0, 0, time.monotonic() + MOST_CALLS_S
     while in_a_row < CALLS_IN_A_ROW and calls < MOST_CALLS and time.monotonic() < end_s:
         in_a_row = in_a_row + 1 if does_no_more((yield from call()), samples, metric) else 0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,6 @@ from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN, Problem
 from xebench.vocabulary import metric_named
-
-#: Kinds of commands that do not compute.
-COPIES: Final = {"copy", "fill", "barrier"}
-#: Pause before a call that does not follow another at once.
-PAUSE_S: Final = 0.003
 
 
 @dataclass
@@ -195,7 +190,7 @@ class ProblemPlace:
             made.arrays = KeptArrays(made.sample)
         session.wait()
         made.commands = session.commands
-        if other is not None and {kind for kind, _ in made.commands} <= COPIES:
+        if other is not None and {kind for kind, _ in made.commands} <= less_work.COPIES:
             made.computed = self.binding.results()
         elif uploads:
             made.computed = uploads.of(self.binding.results())
@@ -291,7 +286,7 @@ class ProblemPlace:
         usual = less_work.usual_commands([*done])
         if at is not None:
             self.binding.poison_part(contents or {}, at)
-            time.sleep(PAUSE_S)
+            time.sleep(less_work.PAUSE_S)
             self._sums.wake()
             yield (late := Call())
             at_once: Call | None = None
@@ -347,10 +342,13 @@ class ProblemPlace:
             self.binding.reset()
             return self._called(variant, prepared)
 
-        again = yield from known()
-        if samples and (yield from less_work.becomes_as(samples, again[0], as_sampled, self._metric)):
-            again = yield from known()
-        return again
+        again, changed = yield from known()
+        if samples and not less_work.does_no_more(again, samples, self._metric):
+            with self._inputs_kept(look=self._looks) as changed_often:
+                become_alike = yield from less_work.become_as(samples, as_sampled, self._metric)
+            again, changed_now = (yield from known()) if become_alike else (again, [])
+            changed += [*changed_often, *changed_now]
+        return again, changed
 
     def _known(self, contents: Contents | None, data_set: int) -> Sequence[str]:
         """Large results on the device that need no comparison: a variant's were right that equal them on these data.

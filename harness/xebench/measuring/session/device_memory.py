@@ -243,6 +243,7 @@ GROUP = 256
 FIRST_FLUSHES = 5
 
 
+# Reads and writes: a Xeon with 480 MiB of cache keeps most of an array of 4 MiB while 960 MiB are only read or written.
 @kernel
 def _touch(item: Any, buffer: Any) -> None:
     i = item.get_global_id(0)
