@@ -357,7 +357,8 @@ def double(item, x, y):
     i = item.get_id(0)
     y[i] = x[i] + x[i]
 
-pattern = Pattern("one_set", guide="none", lesson="Has one data set.", presets=dict.fromkeys(("smoke", "default"), {"n": 64}))
+sizes = {"n": 64}
+pattern = Pattern("one_set", guide="none", lesson="Has one data set.", presets={"smoke": sizes, "default": sizes})
 pattern.problem(lambda rng, n: Problem(x=np.arange(n, dtype=np.float32), y=output(n, np.float32)))
 pattern.reference(lambda p: {"y": 2 * p.x})
 

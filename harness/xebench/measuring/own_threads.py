@@ -22,17 +22,13 @@ class OwnThreads:
 
     def __init__(self) -> None:
         self._owners: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
-        self._note("")
+        self.note("")
 
     def note(self, variant: str) -> None:
         """Record new threads as a variant's, when a call of it is over."""
-        if threading.active_count() > 1:
-            self._note(variant)
-
-    def _note(self, variant: str) -> None:
         for thread in threading.enumerate():
-            if not _is_anothers(thread):
-                self._owners.setdefault(thread, variant)
+            if thread not in self._owners:  # this is asked after each sample
+                self._owners[thread] = "" if _is_anothers(thread) else variant
 
     def used_ns(self, variant: str) -> dict[threading.Thread, int]:
         """The processor time that each thread of a variant has used when a call of it is over."""
