@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 ifeq ($(VERSION),3.11)
 STACK := pinned stack (requirements.lock: numba-dpex compiles kernels), as .venv has Python 3.11
 else
-STACK := current stack (dpctl and dpnp of today launch shipped kernels), as .venv has Python $(VERSION), not 3.11
+STACK := current stack (dpctl, dpnp and numba of today: our own target of numba compiles kernels), as .venv has Python $(VERSION), not 3.11
 endif
 
 help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, study-versions, roofline-check, test and isa)
@@ -86,8 +86,8 @@ else
 endif
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-pack: install  ## the kernels that stacks without numba-dpex launch; run it when a kernel has changed
-	$(BIN)/xebench pack
+opencl-kernels: install  ## SPIR-V of our kernels in OpenCL C, for Level Zero; run it when one has changed (needs ocloc)
+	$(BIN)/python -m tools.compilers.opencl_archive
 
 isa: install  ## generated code of the whole suite for Max and Arc, with the installed compiler; needs ocloc, no GPU
 	$(BIN)/xebench isa --gpu pvc,dg2 $(ARGS)
@@ -118,4 +118,4 @@ lock:  ## all locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement study-versions roofline-check test test-fast fuzz docs site pack isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement study-versions roofline-check test test-fast fuzz docs site opencl-kernels isa isa-current level-zero lint lock clean

@@ -83,30 +83,6 @@ for folder in runs:
 print(len(runs))
 """
 
-#: Says which kernels of the additions the project's pack lacks.
-LACKING = """
-import sys
-from xebench.system import runtime
-runtime.load()
-from xebench.dpex import compiler, direct_calls
-from xebench.isa.packing import module_of_packs, of_packs
-from xebench.isa.packing import ONCE
-from xebench.isa.packing import collect_kernels
-from xebench.isa.packing import KernelRecorder
-from xebench.patterns.registry import discover, select
-from xebench.measuring.roofline.bench import Bench
-from xebench.measuring.roofline.bench import measure_probes
-from xebench.measuring.session.session import Session
-
-recorder = KernelRecorder(of_packs, module_of_packs, only=None)
-compiler.use_source(recorder)
-device = runtime.select_device("cpu").device.device
-probe = [result.reason for result in measure_probes(Bench(Session.on(device), ONCE), sys.argv[2:])]
-direct_calls.install()
-patterns = list(collect_kernels(device, select(discover(), sys.argv[1:2]), lambda: len(recorder.kernels)))
-print([line for line in (*probe, *patterns, *recorder.missing) if line and "is not shipped" in line])
-"""
-
 #: The tests that say what is stale, and what that is.
 STALE = {
     "tests/test_glossary.py": "`docs/glossary.md`",
@@ -255,15 +231,6 @@ def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) ->
     said = {addition: set(re.findall(r"`docs/.+?`", what)) for addition, what in rows.items()}
     found = {section.lower(): stages[section].stale for section in SECTIONS if stages[section].stale}
     assert found == {addition: pages for addition, pages in said.items() if pages}
-
-
-@pytest.mark.slow
-@pytest.mark.numba_dpex
-def test_kernels_that_are_new_are_not_in_the_pack(copy: Path) -> None:
-    """Those of the pattern and of the probe of a new group; the other additions have none."""
-    lines = python(copy, "-c", LACKING, "one_pass", "atomic_float").splitlines()[-1]
-    assert [name in lines for name in ("kernel _add ", "kernel double ", "kernel double_twice ")] == [True] * 3
-    assert python(copy, "-c", LACKING, "kernel_fusion", "fp32", "launch_call").splitlines()[-1] == "[]"
 
 
 @pytest.mark.numba_dpex

@@ -84,15 +84,10 @@ def _local_bytes(argument: Any) -> int:
 
 def capabilities(kernel: Any, signature: Any) -> set[str]:
     """Those that the kernel's module declares, of the types that devices may lack."""
-    from xebench.dpex.compiler import of_this_stack
-    from xebench.dpex.dpex_errors import NotShipped
-    from xebench.dpex.shipped import UnknownIdentity, find_shipped
+    from xebench.dpex.compiler import compile_for
     from xebench.dpex.spirv_cache import SpirvCache
 
-    try:
-        spirv = find_shipped(kernel, signature).spirv  # there is no need to compile what is in the pack
-    except (NotShipped, UnknownIdentity):
-        spirv = of_this_stack(kernel, signature, SpirvCache()).spirv
+    spirv = compile_for(kernel, signature, SpirvCache()).spirv
     words = struct.unpack(f"<{len(spirv) // 4}I", spirv)
     declared, at = set(), 5
     while words[at] & 0xFFFF == 17:  # OpCapability: the first instructions of a module
@@ -124,19 +119,16 @@ def session() -> Any:
     from xebench.system import runtime
 
     runtime.load()
+    from tools.compilers.suite_kernels import CompilingSession, NotingStore
     from xebench.dpex import direct_calls
-    from xebench.dpex.events import DeviceEvent
-    from xebench.dpex.kernel_store import KernelStore
-    from xebench.isa.packing import CompilingSession
     from xebench.measuring.session.session import Session
 
-    class Store(KernelStore):
-        def submit(self, kernel: Any, queue: Any, space: Any, arguments: Any, depends: Any = ()) -> DeviceEvent:
-            compiling.asked.note(kernel, space, arguments)
-            return DeviceEvent(queue.submit_barrier())
-
     direct_calls.install()
-    compiling: Any = CompilingSession(Session.on("cpu").queue, Store())
+
+    def note(kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
+        compiling.asked.note(kernel, index_space, arguments)
+
+    compiling: Any = CompilingSession(Session.on("cpu").queue, NotingStore(note))
     compiling.device = small_device()
     compiling.sub_group_size = SMALL.sub_group_sizes[0]
     return compiling
@@ -145,7 +137,7 @@ def session() -> Any:
 @pytest.mark.device
 @pytest.mark.parametrize("name", INFOS)
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
-    from xebench.isa.packing import run_variant
+    from tools.compilers.suite_kernels import run_variant
     from xebench.measuring.bound_problem import Binding
     from xebench.measuring.prepare import check_device, find_pattern, make_problem
     from xebench.measuring.session.device_memory import DeviceMemory

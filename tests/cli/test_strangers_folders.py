@@ -151,7 +151,7 @@ def test_a_complete_run_with_an_empty_table_is_one_line(tmp_path: Path, ends: An
 
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:
     folder = tmp_path / ("x" * 300)
-    for command in [*reading_commands(folder), ["run", "--output", str(folder)], ["kernels", str(folder)]]:
+    for command in [*reading_commands(folder), ["run", "--output", str(folder)]]:
         assert ends(command)[0] == 2
 
 

@@ -15,7 +15,6 @@ from xebench.dpex import (
     ArgumentError,
     IndexSpaceError,
     KernelBuildError,
-    NotShipped,
     OptionError,
     PreparedLaunch,
     SubmissionError,
@@ -28,7 +27,6 @@ from xebench.dpex import (
 )
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.dpex.shipped import shipped_spirv
 from xebench.measuring.session.session import Session
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -208,14 +206,6 @@ def test_it_is_prepared_and_compared_like_any_other(session: Session, scale: For
         precision=0.5,
     )
     assert set(compared.run.cases["status"]) == {"ok"}
-
-
-def test_where_no_text_is_taken_a_pack_has_the_module(scale: ForeignKernel) -> None:
-    with pytest.raises(NotShipped) as caught:
-        shipped_spirv(scale, "level_zero")
-    line = str(caught.value)
-    assert line.startswith("kernel scale is not shipped for level_zero, which takes no OpenCL C: ")
-    assert line.endswith("test_foreign_kernel.py' where ocloc is installed")
 
 
 def test_its_identity_is_its_text_and_what_its_compiler_is_told() -> None:

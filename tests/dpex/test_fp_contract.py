@@ -12,8 +12,7 @@ from optional import needs
 from xebench import kernel_api as kapi
 from xebench.dpex import compile_kernel, kernel, opencl_kernel
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.isa.compilation import Source
-from xebench.isa.ocloc import find_compiler, to_spirv
+from xebench.system.offline_compiler import to_spirv
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
@@ -55,8 +54,7 @@ def test_the_option_of_a_kernel_reaches_its_module(options: dict[str, Any], cont
 @pytest.mark.parametrize("contracted", [False, True])
 def test_opencl_c_is_told_the_same(contracted: bool) -> None:
     foreign = opencl_kernel(IN_C, fp_contract=contracted)
-    source = Source(foreign.opencl_c.encode(), "opencl")
-    assert is_contracted(to_spirv(find_compiler(), source, foreign.options.source_flags)) == contracted
+    assert is_contracted(to_spirv(foreign.opencl_c, foreign.options.source_flags)) == contracted
 
 
 def test_it_is_part_of_the_options_of_a_kernel() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from xebench.dpex import KernelOptions, device_func, kernel, kernel_api, sub_group
+from xebench.dpex.identity import UnknownIdentity, kernel_key, source_digest
 from xebench.dpex.kernel_options import SourceFunction, SourceKernel
-from xebench.dpex.shipped import UnknownIdentity, shipped_key, source_digest
 from xebench.dpex.signature import ArrayType, Signature
 from xebench.patterns.pattern_file import load_file
 
@@ -67,10 +67,10 @@ def half(value: Any) -> Any:
     return value / 2
 
 
-def test_a_compiled_kernel_and_a_shipped_one_are_the_same() -> None:
+def test_a_kernel_is_the_same_on_both_stacks() -> None:
     assert source_digest(kernel(doubled)) == source_digest(SourceKernel(doubled, NUMPY_ERRORS))
-    compiled, shipped = device_func(half), SourceFunction(half, NUMPY_ERRORS)
-    assert source_digest(kernel(of_helper(compiled))) == source_digest(SourceKernel(of_helper(shipped), NUMPY_ERRORS))
+    pinned, current = device_func(half), SourceFunction(half, NUMPY_ERRORS)
+    assert source_digest(kernel(of_helper(pinned))) == source_digest(SourceKernel(of_helper(current), NUMPY_ERRORS))
     wide = SourceKernel(doubled, NUMPY_ERRORS, KernelOptions(sub_group_size=16))
     assert source_digest(kernel(doubled, sub_group_size=16)) == source_digest(wide)
 
@@ -105,7 +105,7 @@ def test_the_signature_counts() -> None:
         Signature("Item", 1, (ArrayType("float32", 1, "A"),)),
         Signature("Item", 1, (ArrayType("float32", 1, "C"),), atomic64=False),
     ]
-    assert len({shipped_key(kernel(doubled), signature) for signature in (one, *others)}) == 3
+    assert len({kernel_key(kernel(doubled), signature) for signature in (one, *others)}) == 3
 
 
 def test_what_nobody_can_tell_is_no_identity() -> None:

@@ -76,7 +76,7 @@ def test_approximations_are_close_and_are_the_instruction(family, function):
         np.testing.assert_allclose(row, expected, rtol=2**-9, atol=2**-10, err_msg=name)
 
     text = kit.spirv_of(function, 32, X, Y, out).llvm_ir
-    for name in REFERENCE if text else ():  # a shipped kernel has none
+    for name in REFERENCE if text else ():  # our own compiler keeps none
         symbol = f"__spirv_ocl_{family}_{name}"
         assert f"_Z{len(symbol)}{symbol}f" in text
 

@@ -1,14 +1,10 @@
-"""The kernels of the hostile patterns, so that the current stack runs these too.
-
-`xebench pack tests/faulty/kernels.py` makes the pack beside it again, in the pinned environment. The
-pattern is there for that: it launches each kernel with the types that the others launch it with.
-"""
+"""The kernels of the hostile patterns."""
 
 import math
 
 import numpy as np
 
-from xebench import Pattern, Problem, kernel, output
+from xebench import kernel
 from xebench import kernel_api as kapi
 
 STEPS = 5000  # some ms, which no launch takes
@@ -94,35 +90,3 @@ def local(item: kapi.NdItem, y, slm):
     i = item.get_global_id(0)
     slm[i] = np.float32(1)
     y[i] = slm[i]
-
-
-pattern = Pattern(
-    "kernels", guide="none", lesson="All are shipped.", presets={"smoke": {"n": 64}, "default": {"n": 64}}
-)
-
-
-@pattern.problem
-def arrays(rng, n):
-    return Problem(
-        x=rng.random(n, dtype=np.float32),
-        counts=np.zeros(n, np.int32),
-        big=np.zeros(3, np.uint8),
-        y=output(n, np.float32),
-    )
-
-
-@pattern.reference
-def expected(p):
-    return {"y": p.x}
-
-
-@pattern.naive
-def every_kernel(session, p):
-    items, groups = kapi.Range(p.n), kapi.NdRange((p.n,), (p.n,))
-    for run in (ones, count, change_last):
-        session.launch(run, items, {count: p.counts, change_last: p.big}.get(run, p.y))
-    doubling = (double, double_all_but_one, double_even, double_for_ever, double_where_nan, halve_in_place)
-    for run in (*doubling, much_work, sqrt):
-        session.launch(run, items, p.x, p.y)
-    session.launch(scale, groups, p.x, p.y, 2)
-    session.launch(local, groups, p.y, kapi.LocalAccessor(p.n, np.float32))

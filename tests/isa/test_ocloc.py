@@ -6,7 +6,8 @@ import isa_kit as kit
 import pytest
 
 from xebench.isa.compilation import Compiler, Source, Target
-from xebench.isa.ocloc import NoCompiler, compile_source, find_compiler
+from xebench.isa.ocloc import compile_source, find_compiler
+from xebench.system.offline_compiler import NoCompiler
 
 SOURCE = Source(b"kernel void k() {}", "opencl")
 

@@ -10,6 +10,5 @@ FAULTY = Path(__file__).parents[1] / "faulty"
 
 def write_pattern(path: Path, text: str) -> None:
     """Write a pattern file that may say ``from .kernels import double``."""
-    for name in ("kernels.py", "kernels.kernels.zip"):
-        shutil.copy(FAULTY / name, path.parent)
+    shutil.copy(FAULTY / "kernels.py", path.parent)
     path.write_text(text)

@@ -314,7 +314,6 @@ def test_pytest_finds_the_plugin_by_its_entry_point(tmp_path: Path) -> None:
 
 EXAMPLES = ROOT / "docs" / "examples"
 PATTERN = (EXAMPLES / "own_saxpy.py").read_text()
-PACK = EXAMPLES / "own_saxpy.kernels.zip"
 
 
 @pytest.mark.device
@@ -341,7 +340,6 @@ def test_patterns_are_items_that_tell_a_wrong_variant(tmp_path: Path) -> None:
     right = PATTERN.replace(sizes, '"smoke": {"n": (1 << 14, 3 << 12)}')  # a family for each: the same axes twice
     for name, text in (("right", right), ("wrong", wrong)):
         (tmp_path / f"{name}.py").write_text(text)
-        shutil.copy(PACK, tmp_path / f"{name}.kernels.zip")
     (tmp_path / "no_pattern.py").write_text("1 / 0\n")
     own = str(ROOT / "benchmarks/queues/kernel_launch_latency.py")
     status, output = run(tmp_path, "--xebench", "--benchmark-only", "--benchmark-json=patterns.json", ".", own)

@@ -104,7 +104,6 @@ TABLES = (
     "devices",
     "doctor",
     "isa",
-    "kernels",
     "list",
     "occupancy",
     "project",

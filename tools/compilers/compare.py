@@ -1,14 +1,15 @@
 """Numba-dpex's modules of the suite's kernels beside ours: ``python -m tools.compilers.compare``.
 
-    python -m tools.compilers.compare bytes [PATTERN...]          # on the current stack
-    .venv/bin/xebench pack --output ours.zip                      # on the current stack
-    python -m tools.compilers.compare instructions ours.zip       # on GPUs that need not be there
+    python -m tools.compilers.modules theirs                      # on the pinned stack
+    python -m tools.compilers.modules ours                        # on the current stack, as all below
+    python -m tools.compilers.compare bytes theirs [PATTERN...]
+    python -m tools.compilers.compare instructions theirs ours    # on GPUs that need not be there
     python -m tools.compilers.compare page                        # what docs/compiler.md has of both
 
-numba-dpex's modules are those of the shipped pack. For ``bytes`` ours are compiled here: both run on the same bytes of
-the same buffers, and every byte of every buffer that they are given is compared afterwards. Each pattern has a process
-of its own, since the driver of the CPU device may end it; after that the pattern goes on without the kernel that it
-happened in. For ``instructions``, ``ocloc`` compiles both. The outcomes are bytes.json and instructions.json in
+For ``bytes`` ours are compiled here: both run on the same bytes of the same buffers, and every byte of every buffer
+that they are given is compared afterwards. Each pattern has a process of its own, since the driver of the CPU device
+may end it; after that the pattern goes on without the kernel that it happened in. For ``instructions``, ``ocloc``
+compiles both. The outcomes are bytes.json and instructions.json in
 results/studies/compilers. For ``page``, each kernel whose bytes differ, and each with more than a twentieth more
 instructions, needs its cause in ``causes.toml``: without it, or with one that nothing needs any more, there is no page.
 """
@@ -31,13 +32,14 @@ from typing import Any, Final, TextIO
 import msgspec
 import numpy as np
 
+from tools.compilers.modules import Module, read_index
+from tools.pages import renewed
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.errors import XebenchError
 from xebench.isa.compilation import CompileCache, Compiled, Source, Target
 from xebench.isa.kernel_code import compile_all, read_code
 from xebench.isa.ocloc import find_compiler
 from xebench.report.table_forms import table
-from xebench.system.kernel_files import OWN_PACK, Pack, PackedKernel
 
 ROOT: Final = Path(__file__).parents[2]
 DATA: Final = ROOT / "results/studies/compilers"
@@ -52,20 +54,21 @@ SIDES: Final = ("numba-dpex", "ours", "numba-dpex again")
 def compare_all_bytes() -> None:
     """Compare the bytes that all patterns, or those whose names are given, leave in their buffers."""
     parser = argparse.ArgumentParser(prog="compare.py bytes", description=compare_all_bytes.__doc__)
+    parser.add_argument("theirs", type=Path, help="folder of numba-dpex's modules")
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--child", type=Path, metavar="FILE", help="compare in this process, and write lines there")
     parser.add_argument("--without", nargs="*", default=[], help="keys of kernels that are left out")
     asked = parser.parse_args()
     if asked.child:
         with asked.child.open("a", encoding="utf-8") as file:
-            compare(asked.patterns[0], set(asked.without), file)
+            compare(asked.theirs, asked.patterns[0], set(asked.without), file)
         return
     from xebench.patterns.registry import builtin_files, read
 
     found: dict[str, dict[str, Any]] = {}
     for info in read(builtin_files()):
         if not asked.patterns or info.name in asked.patterns:
-            of_pattern = in_children(info.name)
+            of_pattern = in_children(asked.theirs, info.name)
             found |= {key: line for key, line in of_pattern.items() if key not in found}
             print(info.name, dict(Counter(line["outcome"] for line in of_pattern.values())), flush=True)
     lines = sorted(
@@ -78,26 +81,28 @@ def compare_all_bytes() -> None:
             print(json.dumps(line))
     if not asked.patterns:
         DATA.mkdir(parents=True, exist_ok=True)
-        BYTES.write_text(json.dumps({"versions": versions(), "kernels": lines}, indent=1) + "\n", encoding="utf-8")
+        BYTES.write_text(
+            json.dumps({"versions": versions(asked.theirs), "kernels": lines}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
-def versions() -> dict[str, str]:
+def versions(theirs: Path) -> dict[str, str]:
     """Versions of what made the modules, and of the driver."""
     from xebench.dpex.spirv_cache import compiler_versions
-    from xebench.system.kernel_files import OWN_PACK, Pack
     from xebench.system.runtime.packages import installed_version
 
-    made = {f"shipped {name}": version for name, version in Pack.open(OWN_PACK).index.versions.items()}
+    made = {f"theirs: {name}": version for name, version in read_index(theirs).versions.items()}
     return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}
 
 
-def in_children(pattern: str) -> dict[str, dict[str, Any]]:
+def in_children(theirs: Path, pattern: str) -> dict[str, dict[str, Any]]:
     """The result of each kernel of a pattern, by key."""
     found: dict[str, dict[str, Any]] = {}
     for _ in range(MOST_CRASHES):
         with TemporaryDirectory() as folder:
             lines = Path(folder, "lines")  # kernels print
-            command = [sys.executable, __file__, "bytes", "--child", str(lines), pattern, "--without", *found]
+            command = [sys.executable, "-m", "tools.compilers.compare", "bytes", str(theirs), pattern]
+            command += ["--child", str(lines), "--without", *found]
             try:
                 done = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT_S, check=False)
                 how = f"the process ended with status {done.returncode}" if done.returncode else ""
@@ -116,17 +121,17 @@ def in_children(pattern: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def compare(pattern: str, without: set[str], out: TextIO) -> None:
+def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
     """Write a line before each launch of a module, and one with the outcome."""
     from xebench.system import runtime
 
     runtime.load()
+    from tools.compilers.suite_kernels import CompilingSession, collect_preset
     from xebench.dpex import direct_calls
     from xebench.dpex.foreign_kernel import ForeignKernel
+    from xebench.dpex.identity import UnknownIdentity, kernel_key
     from xebench.dpex.kernel_store import KernelStore
-    from xebench.dpex.shipped import UnknownIdentity, shipped_key
     from xebench.dpex.signature import signature_of
-    from xebench.isa.packing import CompilingSession, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass
@@ -140,13 +145,13 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
             if not isinstance(kernel, ForeignKernel):
                 signature = signature_of(kernel, index_space, arguments)
                 try:
-                    key = shipped_key(kernel, signature)
+                    key = kernel_key(kernel, signature)
                 except UnknownIdentity:
                     key = ""
                 if key and key not in without:
                     without.add(key)
                     queue.wait()
-                    compare_kernel(key, kernel, signature, queue, index_space, arguments, out)
+                    compare_kernel(theirs, key, kernel, signature, queue, index_space, arguments, out)
             return super().submit(kernel, queue, index_space, arguments, depends)
 
     direct_calls.install()
@@ -158,14 +163,20 @@ def compare(pattern: str, without: set[str], out: TextIO) -> None:
 
 
 def compare_kernel(
-    key: str, kernel: Any, signature: Any, queue: Any, index_space: Any, arguments: Sequence[Any], out: TextIO
+    theirs: Path,
+    key: str,
+    kernel: Any,
+    signature: Any,
+    queue: Any,
+    index_space: Any,
+    arguments: Sequence[Any],
+    out: TextIO,
 ) -> None:
     """Run both modules of a kernel on the same bytes."""
     from xebench.dpex import PreparedLaunch, build
     from xebench.dpex.compiler import compile_here
-    from xebench.dpex.dpex_errors import DpexError, NotShipped
-    from xebench.dpex.shipped import find_shipped
-    from xebench.dpex.signature import as_usm_array
+    from xebench.dpex.dpex_errors import DpexError
+    from xebench.dpex.signature import CompiledKernel, as_usm_array
     from xebench.patterns.registry import portable_source
 
     file = portable_source(kernel.py_func.__code__.co_filename)
@@ -186,11 +197,14 @@ def compare_kernel(
             print(json.dumps({**line, "outcome": side}), file=out, flush=True)
             for at, buffer in buffers.items():
                 buffer.copy_from_host(before[at])
-            module = compile_here(kernel, signature) if side == "ours" else find_shipped(kernel, signature)
+            module = compile_here(kernel, signature)
+            if side != "ours":
+                spirv = (theirs / f"{key}.spv").read_bytes()
+                module = CompiledKernel(module.name, spirv, module.options, signature, {}, cached=True)
             PreparedLaunch(build(module, queue), queue, index_space, arguments).submit().wait()
             after.append({at: buffer.copy_to_host() for at, buffer in buffers.items()})
-    except NotShipped as error:
-        line |= {"outcome": "not shipped", "reason": str(error)}
+    except FileNotFoundError:
+        line |= {"outcome": "not run", "reason": f"{theirs} has no such module"}
     except DpexError as error:
         line |= {"outcome": "not run", "reason": str(error)}
     else:
@@ -227,16 +241,14 @@ SUB_GROUPS: Final = (None, 16, 32)
 
 
 def compare_all_instructions() -> None:
-    """Count the instructions of the kernels of both packs."""
+    """Count the instructions of the kernels of both compilers."""
     parser = argparse.ArgumentParser(prog="compare.py instructions", description=compare_all_instructions.__doc__)
-    parser.add_argument("ours", type=Path, help="the pack that our compiler made")
-    packs = {"numba-dpex": Pack.open(OWN_PACK), "ours": Pack.open(parser.parse_args().ours)}
+    parser.add_argument("theirs", type=Path, help="folder of numba-dpex's modules")
+    parser.add_argument("ours", type=Path, help="folder of our compiler's")
+    asked = parser.parse_args()
+    folders = {"numba-dpex": asked.theirs, "ours": asked.ours}
     compiler = find_compiler()
-    pairs = list(in_both_packs(packs["numba-dpex"], packs["ours"]))
-    sources = {
-        kernel: [Source(pack.module(one.spirv)) for pack, one in zip(packs.values(), pair, strict=True)]
-        for kernel, pair in ((pair[0], pair) for pair in pairs)
-    }
+    sources = dict(in_both(*folders.values()))
     jobs = [(source, target_of(kernel, gpu)) for kernel, two in sources.items() for source in two for gpu in GPUS]
     made = compile_all(compiler, jobs, CompileCache())
     lines = []
@@ -246,30 +258,30 @@ def compare_all_instructions() -> None:
             target = target_of(kernel, gpu)
             line[gpu] = {
                 side: counted(made[source.sha256, target], kernel.kernel)
-                for side, source in zip(packs, two, strict=True)
+                for side, source in zip(folders, two, strict=True)
             }
         lines.append(line)
-    versions = {side: pack.index.versions for side, pack in packs.items()}
+    versions = {side: read_index(folder).versions for side, folder in folders.items()}
     DATA.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"ocloc": compiler.label, "versions": versions, "kernels": lines}, indent=1)
     INSTRUCTIONS.write_text(text + "\n", encoding="utf-8")
     print(f"{len(lines)} kernels in {INSTRUCTIONS}")
 
 
-def in_both_packs(first: Pack, second: Pack) -> Iterator[tuple[PackedKernel, PackedKernel]]:
-    """Kernels of Python that are in both packs, each with its options and types once."""
-    others = {kernel.key: kernel for kernel in second.index.kernels}
+def in_both(*folders: Path) -> Iterator[tuple[Module, list[Source]]]:
+    """Kernels whose modules are in both folders, each with its options and types once, and these modules."""
+    others = {kernel.key for kernel in read_index(folders[1]).kernels}
     seen = set()
-    for kernel in first.index.kernels:
-        other = others.get(kernel.key)
-        of_python = kernel.source != kernel.key
-        size = json.loads(kernel.options).get("sub_group_size") if of_python else None
-        if of_python and other and size in SUB_GROUPS and (kernel.spirv, other.spirv) not in seen:
-            seen.add((kernel.spirv, other.spirv))
-            yield kernel, other
+    for kernel in read_index(folders[0]).kernels:
+        if kernel.key in others and json.loads(kernel.options).get("sub_group_size") in SUB_GROUPS:
+            sources = [Source((folder / f"{kernel.key}.spv").read_bytes()) for folder in folders]
+            digests = tuple(source.sha256 for source in sources)
+            if digests not in seen:
+                seen.add(digests)
+                yield kernel, sources
 
 
-def target_of(kernel: PackedKernel, gpu: str) -> Target:
+def target_of(kernel: Module, gpu: str) -> Target:
     """A GPU, with what the kernel's options say to its driver."""
     flags, _ = msgspec.json.decode(kernel.options, type=KernelOptions).flags("opencl", "Intel", "gpu")
     return Target(gpu, flags)
@@ -394,8 +406,6 @@ def _summary(by_gpu: list[list[tuple[Mapping[str, Any], float | None]]]) -> Iter
 
 def write_page() -> None:
     """Put what was measured into the page."""
-    from tools.pages import renewed  # where this file is run as a child, `tools` is no package
-
     causes = tomllib.loads(CAUSES.read_text(encoding="utf-8"))
     text = PAGE.read_text(encoding="utf-8")
     for file, content in ((BYTES, of_bytes), (INSTRUCTIONS, of_instructions)):

@@ -1,8 +1,8 @@
-"""How long kernels take to compile, and from the cache: ``tools/compilers/compile_times.py``, in each environment.
+"""How long kernels take to compile, and from the cache: ``python -m tools.compilers.compile_times``, on each stack.
 
 A process compiles every kernel of some patterns, each once and none at the same time as another, with a cache that is
-empty; then another process finds them there. No pack is looked at. It prints a row of docs/compiler.md's table: the
-first kernel of a process, which imports the compiler, is listed separately. Leave the machine alone meanwhile.
+empty; then another process finds them there. It prints a row of docs/compiler.md's table: the first kernel of a
+process, which imports the compiler, is listed separately. Leave the machine alone meanwhile.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
 
 def in_child(folder: str) -> dict[str, Any]:
     """The answer of a process: the last line of its output, since kernels print, too."""
-    command = [sys.executable, __file__, folder]
+    command = [sys.executable, "-m", "tools.compilers.compile_times", folder]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
@@ -60,28 +60,29 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.system import runtime
 
     runtime.load()
-    from xebench.dpex import SpirvCache, compiler, direct_calls, shipped
-    from xebench.dpex.shipped import shipped_key
+    from tools.compilers.suite_kernels import CompilingSession, NotingStore, collect_preset
+    from xebench.dpex import SpirvCache, direct_calls
+    from xebench.dpex.compiler import of_this_stack
+    from xebench.dpex.identity import kernel_key
+    from xebench.dpex.signature import signature_of
     from xebench.dpex.spirv_cache import this_compiler
-    from xebench.isa.packing import CompilingSession, CompilingStore, collect_preset
     from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
     from xebench.vocabulary import DeviceClass
 
-    shipped.OWN_PACK = folder / "no.pack"  # type: ignore[attr-defined]
     cache = SpirvCache(folder)
     ms: dict[str, float] = {}
 
-    def timed(kernel: Any, signature: Any, _: Any) -> Any:
-        started = time.perf_counter()
-        compiled = compiler.of_this_stack(kernel, signature, cache)
+    def time_it(kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         if hasattr(kernel, "py_func"):
-            ms.setdefault(shipped_key(kernel, signature), 1e3 * (time.perf_counter() - started))
-        return compiled
+            signature = signature_of(kernel, index_space, arguments)
+            if (key := kernel_key(kernel, signature)) not in ms:
+                started = time.perf_counter()
+                of_this_stack(kernel, signature, cache)
+                ms[key] = 1e3 * (time.perf_counter() - started)
 
-    compiler.use_source(timed)
     direct_calls.install()
-    session = CompilingSession(Session.on("cpu").queue, CompilingStore())
+    session = CompilingSession(Session.on("cpu").queue, NotingStore(time_it))
     for info in read(builtin_files()):
         if info.name in PATTERNS:
             for failure in collect_preset(session, info, next(iter(info.presets)), (DeviceClass.CPU,)):

@@ -1,4 +1,4 @@
-"""Commands about this machine, such as ``xebench devices``, and about kernels: ``kernels``, ``pack``, ``build``."""
+"""Commands about this machine, such as ``xebench devices``, and ``xebench build``."""
 
 from __future__ import annotations
 
@@ -83,47 +83,6 @@ def setup(kernels: bool) -> None:
     from xebench.measuring.doctor import install_pinned
 
     install_pinned(say)
-
-
-@click.command()
-@click.argument("pack", required=False, type=click.Path(path_type=Path))
-@table_forms
-def kernels(pack: Path | None, form: str) -> None:
-    """List the kernels of a PACK (default: the project's own, for environments without a compiler of kernels)."""
-    from xebench.report import machine_views
-    from xebench.system.kernel_files import OWN_PACK, Pack
-
-    path = pack or OWN_PACK
-    try:
-        opened = Pack.open(path)
-    except OSError as error:
-        why = f"no pack at {path} ({error.strerror})"
-        raise XebenchError(f"{why}: make one with xebench pack FILE") from None
-    show_view(machine_views.KERNELS, form, opened.index)
-
-
-@click.command()
-@PATTERN_FILES
-@DEVICE
-@path_option("--output", "File to write instead; only for one FILE, or for the project's pack.")
-@click.option("--check", is_flag=True, help="Write and compile nothing; fail if a pack lacks a kernel.")
-def pack(files: tuple[Path, ...], device: str, output: Path | None, check: bool) -> None:
-    """Compile the kernels of pattern FILES into a pack beside each file, for machines without a compiler of kernels.
-
-    Every variant runs once for each preset, value on its axes and sub-group size, and launches nothing. Without FILES:
-    the project's own pack, by numba-dpex unless --output is given.
-    """
-    if output and len(files) > 1:
-        raise XebenchError("--output names one pack: name one FILE, or none for the project's")
-    from xebench.system import runtime
-
-    runtime.load()
-    from xebench.isa.packing import make_pack
-    from xebench.patterns.registry import pattern_file
-
-    chosen = runtime.select_device(device).device.device
-    for file in files or (None,):
-        make_pack(chosen, file and pattern_file(file), say, output=output, check=check)
 
 
 @click.command()

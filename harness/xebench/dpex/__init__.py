@@ -2,9 +2,8 @@
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are shipped
-(``xebench.dpex.shipped``) or compiled by our own target of numba (``xebench.dpex.code_generation``); all that builds
-and launches them is the same.
+this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are compiled by
+our own target of numba (``xebench.dpex.code_generation``); all that builds and launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -33,7 +32,7 @@ from xebench.dpex.dpex_errors import (
     KernelBuildError,
     KernelCompileError,
     NeedsCompiler,
-    NotShipped,
+    NeedsOcloc,
     NotSimulated,
     OptionError,
     ProfilingUnavailable,
@@ -78,7 +77,7 @@ __all__ = [
     "KernelOptions",
     "NdRange",
     "NeedsCompiler",
-    "NotShipped",
+    "NeedsOcloc",
     "NotSimulated",
     "OptionError",
     "PreparedLaunch",
@@ -113,7 +112,6 @@ __all__ = [
     "openmp",
     "options_of",
     "separate_context",
-    "shipped",
     "signature",
     "specialize",
     "spirv_cache",

@@ -21,15 +21,15 @@ import dpctl.program
 
 from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.native_handles import kernel_handle, kernel_of_binary
-from xebench.dpex.shipped import shipped_spirv
+from xebench.dpex.opencl_modules import spirv_of
 from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_module import without_assumptions
 from xebench.errors import Unsupported
-from xebench.system.kernel_files import is_zebin, zebin_sections
 from xebench.system.runtime import level_zero_library, opencl_library
 from xebench.system.runtime.level_zero_library import LevelZeroError
 from xebench.system.runtime.opencl_library import OpenCLError
 from xebench.system.sycl_types import Device, Queue
+from xebench.system.zebin import is_zebin, zebin_sections
 
 _BUILD_LOG = 0x1183
 
@@ -166,12 +166,13 @@ def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) 
     """The parts of a kernel for a device's driver: the code, its language, and the flags that apply.
 
     Raises:
-        NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
+        NeedsOcloc: it is in OpenCL C, which the driver does not take, and nothing makes SPIR-V of it here.
+        KernelBuildError: ocloc does not take its text.
     """
     code, language = compiled.code, compiled.language
     if language == "opencl" and device.backend.name != "opencl":
         assert compiled.foreign
-        code, language = shipped_spirv(compiled.foreign, device.backend.name), "spirv"
+        code, language = spirv_of(compiled.foreign, device), "spirv"
         flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
     if not compiled.foreign and "intel" not in device.vendor.lower():
         code = without_assumptions(code)
@@ -184,7 +185,7 @@ def build(compiled: CompiledKernel, queue: Queue) -> DeviceKernel:
     Raises:
         UnsupportedByDevice: the kernel requires a sub-group size or work-group size that the device lacks.
         KernelBuildError: the driver refused it.
-        NotShipped: it is in OpenCL C, which the driver does not take, and no pack has its SPIR-V.
+        NeedsOcloc: it is in OpenCL C, which the driver does not take, and nothing makes SPIR-V of it here.
     """
     device = queue.sycl_device
     compiled.options.check_device(compiled.name, device)

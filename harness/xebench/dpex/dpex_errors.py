@@ -16,11 +16,11 @@ class NeedsCompiler(DpexError, Unsupported, RuntimeError):
         super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
 
 
-class NotShipped(DpexError, Unsupported, RuntimeError):
-    """No compiler of kernels is here, and the kernel was not shipped either; the message has the next step."""
+class NeedsOcloc(DpexError, Unsupported, RuntimeError):
+    """A kernel in OpenCL C is to run on a back end that takes SPIR-V alone, and nothing makes SPIR-V of it here."""
 
-    def __init__(self, kernel: str, signature: str, what: str) -> None:
-        super().__init__(f"kernel {kernel} is not shipped for {signature}: {what}")
+    def __init__(self, kernel: str, backend: str, cause: str) -> None:
+        super().__init__(f"kernel {kernel} is in OpenCL C, but {backend} takes SPIR-V only: {cause}")
 
 
 class NotSimulated(DpexError, NotImplementedError):

@@ -1,6 +1,6 @@
 """Kernels to SPIR-V by numba-dpex, each stage timed by itself, the identity of such a compilation, and our hooks in it.
 
-A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.shipped`)
+A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.identity`)
 it adds the bytecode and constants of each function, the argument types and the versions of the compilers. Where a
 kernel refers to something without an identity, there is no fingerprint and the kernel is compiled again.
 
@@ -41,11 +41,11 @@ from xebench.dpex import llvm_text
 from xebench.dpex.code_generation.device_types import replacements
 from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter
+from xebench.dpex.identity import Identity, UnknownIdentity
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts
 from xebench.dpex.narrow.module import narrow_module, settled_module
 from xebench.dpex.repairs import cures, odd_widths
-from xebench.dpex.shipped import Identity, UnknownIdentity
 from xebench.dpex.signature import (
     ArgumentType,
     ArrayType,

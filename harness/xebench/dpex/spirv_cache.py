@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple
 from xebench.dpex.kernel_options import options_of
 from xebench.dpex.signature import CompiledKernel, Signature
 from xebench.system import disk_cache
-from xebench.system.kernel_files import compiler_label
 from xebench.system.runtime.packages import installed_version, is_current
 
 #: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
@@ -48,8 +47,9 @@ def compiler_versions() -> dict[str, str]:
 
 @lru_cache
 def this_compiler() -> str:
-    """The compiler of this stack as a run names it."""
-    return compiler_label(compiler_versions())
+    """The compiler of this stack as a run names it: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``."""
+    (name, version), *parts = compiler_versions().items()
+    return f"{name} {version} ({', '.join(f'{part} {of}' for part, of in sorted(parts))})"
 
 
 _MAGIC = b"xebench.dpex SPIR-V 3"
@@ -101,8 +101,6 @@ def kept_or_compiled(
 ) -> CompiledKernel:
     """The kernel in a cache, or else the compiler's, which the cache then keeps.
 
-    What ``compile_kernel`` found elsewhere, instead of compiling it, is not kept.
-
     Args:
         kernel: Python's.
         signature: what to compile it for.
@@ -129,8 +127,7 @@ def kept_or_compiled(
             limit=stored.limit,
         )
     compiled = compile_kernel(kernel, signature)
-    if not compiled.cached:
-        cache.store(key, CachedSpirv(compiled.name, compiled.spirv, compiled.narrow, compiled.limit))
+    cache.store(key, CachedSpirv(compiled.name, compiled.spirv, compiled.narrow, compiled.limit))
     return compiled
 
 

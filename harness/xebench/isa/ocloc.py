@@ -15,31 +15,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from xebench.errors import XebenchError
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Target, read_zeinfo
 from xebench.system.children import process
-from xebench.system.children.process import how_it_ended
 from xebench.system.gpus import GpuError, GpuParameters, find_gpu
-from xebench.system.kernel_files import zebin_sections
+from xebench.system.offline_compiler import TIMEOUT_S, UNKNOWN_GPU, NoCompiler, first_error
+from xebench.system.zebin import zebin_sections
 
-TIMEOUT_S = 180.0
 VERSION_TIMEOUT_S = 30.0
-#: A GPU with doubles and matrix engines: what the front end takes depends on the device.
-_RICHEST = "pvc"
-_UNKNOWN = "this ocloc does not know the GPU"
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
 # the dynamic linker's own messages, of which LD_DEBUG prints many
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 # what a shell that wraps the compiler ends with
 _SHELL_STATUSES = {128 + number for number in _CRASHES}
-
-
-class NoCompiler(XebenchError):
-    """There is no ocloc here, or it does not work."""
-
-    exit_code = 3
 
 
 def find_compiler(given: str | None = None) -> Compiler:
@@ -81,7 +70,7 @@ def _library(command: Sequence[str], folder: Path) -> str:
     run = process.run(call, TIMEOUT_S, folder=folder)
     if run.returncode:
         said = "\n".join(line for line in run.stdout.splitlines() if not _LINKER.match(line))
-        reason = _reason(subprocess.CompletedProcess(call, run.returncode, said))
+        reason = first_error(subprocess.CompletedProcess(call, run.returncode, said))
         raise NoCompiler(f"{command[0]} fails on one line of OpenCL C ({reason}): give another with --ocloc")
     loaded = re.search(r"calling init: (\S*libigc\.so\S*)", run.stdout)
     return Path(loaded[1]).resolve().name.partition("+")[0] if loaded else ""
@@ -98,7 +87,7 @@ def compile_source(compiler: Compiler, source: Source, target: Target, *, timeou
         except subprocess.TimeoutExpired:
             return Compiled("timeout", f"no result within {timeout_s:g} s")
         if run.returncode or "Build succeeded" not in run.stdout:
-            return Compiled("crashed" if _has_crashed(run) else "refused", _reason(run))
+            return Compiled("crashed" if _has_crashed(run) else "refused", first_error(run))
         binaries = list((folder / "out").glob("*.bin"))
         if len(binaries) != 1:
             return Compiled("refused", f"ocloc made {len(binaries) or 'no'} binaries for {target.gpu}: name one GPU")
@@ -116,33 +105,8 @@ def refuse_unknown(compiler: Compiler, gpus: Iterable[str | GpuParameters]) -> N
             find_gpu(name) if isinstance(name, str) else None
         except GpuError as error:
             made = compile_source(compiler, Source(_PROBE, "opencl"), Target(str(name)))
-            if made.reason.startswith(_UNKNOWN):
+            if made.reason.startswith(UNKNOWN_GPU):
                 raise GpuError(f"{made.reason}: {error}") from None
-
-
-def to_spirv(compiler: Compiler, source: Source, options: Sequence[str]) -> bytes:
-    """The SPIR-V of OpenCL C; the same for every GPU whose features it keeps to.
-
-    Args:
-        compiler: the ocloc.
-        source: OpenCL C.
-        options: of its compiler.
-
-    Raises:
-        NoCompiler: it does not take the text; the message is the compiler's first.
-    """
-    with tempfile.TemporaryDirectory(prefix="xebench-isa-") as name:
-        folder = Path(name)
-        (folder / "kernel.cl").write_bytes(source.content)
-        call = [*compiler.command, "compile", "-file", "kernel.cl", "-spv_only", "-device", _RICHEST]
-        try:
-            run = process.run([*call, "-out_dir", "out", "-options", " ".join(options)], TIMEOUT_S, folder=folder)
-        except subprocess.TimeoutExpired:
-            raise NoCompiler(f"ocloc gives no SPIR-V within {TIMEOUT_S:g} s") from None
-        modules = list((folder / "out").glob("*.spv"))
-        if run.returncode or len(modules) != 1:
-            raise NoCompiler(f"ocloc makes no SPIR-V of it: {_reason(run)}")
-        return modules[0].read_bytes()
 
 
 def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file: Path) -> list[str]:
@@ -165,21 +129,6 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
 
 def _has_crashed(run: subprocess.CompletedProcess[str]) -> bool:
     return run.returncode < 0 or run.returncode in _SHELL_STATUSES or "internal compiler error" in run.stdout.lower()
-
-
-def _reason(run: subprocess.CompletedProcess[str]) -> str:
-    """The most useful line, without the echo of the command."""
-    unknown = re.search(r"Cannot get HW Info for device (\S+?)\.?\s", run.stdout)
-    if unknown:
-        return f"{_UNKNOWN} {unknown[1]}"
-    lines = [line.strip() for line in run.stdout.splitlines() if line.strip() and not line.startswith("Command was")]
-    for word in ("internal compiler error", "error: ", "error"):
-        telling = [line for line in lines if word in line.lower() and "build failed" not in line.lower()]
-        if telling:
-            return re.sub(r"^[\d:]*\s*", "", telling[0])[:200]
-    if run.returncode < 0:
-        return how_it_ended(run.returncode)
-    return lines[-1][:200] if lines else f"exit status {run.returncode}"
 
 
 def _read_results(binary: Path, dump: Path) -> Compiled:

@@ -1,4 +1,4 @@
-"""Views of the commands on this machine: findings, devices, roofs, the kernels of a pack; as text and JSON."""
+"""Views of the commands on this machine: findings, devices, roofs; as text and JSON."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 from rich.table import Table
 
 from xebench.measuring.roofline.catalogue import GROUPS, Probe, find_probe
 from xebench.report import View
-from xebench.report.console import draw, plain_table, terminal_width
+from xebench.report.console import draw, plain_table
 from xebench.report.units import duration, figure
 from xebench.tables.device_facts import Roof
 
 if TYPE_CHECKING:
     from xebench.measuring.doctor import Report
     from xebench.measuring.roofline.measure import ProbeResult, Roofline
-    from xebench.system.kernel_files import Index, PackedKernel
 
 #: Columns of tables that do not fill the terminal.
 _WIDTH: Final = 120
@@ -163,47 +161,6 @@ def _notices(measured: Roofline) -> list[str]:
     return notices
 
 
-#: Digits of a digest that identify it.
-_DIGITS = 12
-
-
-def _kernels_json(index: Index) -> str:
-    """The index as the pack has it."""
-    return msgspec.json.format(msgspec.json.encode(index), indent=2).decode()
-
-
-def _kernels_text(index: Index) -> str:
-    """The kernels of each file, with their signatures, options and digests."""
-    return draw(_kernels_parts(index), terminal_width(120, 160))
-
-
-def _kernels_parts(index: Index) -> Iterator[str | Table]:
-    by_origin = sorted(index.kernels, key=lambda kernel: kernel.origin)
-    for origin, kernels in groupby(by_origin, key=lambda kernel: kernel.origin):
-        yield origin
-        table = plain_table()
-        for heading in ("  kernel", "signature", "options", "source", "SPIR-V"):
-            table.add_column(heading, overflow="fold")
-        # most are there twice: for devices with 64-bit atomics and for those without
-        for row in dict.fromkeys(map(_kernel_row, kernels)):
-            table.add_row(*row)
-        yield table
-    modules = len({kernel.spirv for kernel in index.kernels})
-    versions = ", ".join(f"{name} {version}" for name, version in index.versions.items())
-    yield f"{len(index.kernels)} kernels, {modules} modules, made by {versions}"
-
-
-def _kernel_row(kernel: PackedKernel) -> tuple[str, ...]:
-    options = "" if kernel.options == "{}" else kernel.options
-    return f"  {kernel.kernel}", kernel.signature, options, kernel.source[:_DIGITS], kernel.spirv[:_DIGITS]
-
-
 FINDINGS: Final = View(_findings_text, _findings_json, ROWS="findings")
 DEVICES: Final = View(_devices_text, _devices_json)
 ROOFLINE: Final = View(_roofline_text, _roofline_json, ROWS="results")
-KERNELS: Final = View(
-    _kernels_text,
-    _kernels_json,
-    ROWS="kernels",
-    SHOWN=("origin", "kernel", "signature", "options", "source", "spirv"),
-)

@@ -11,8 +11,6 @@ import pandas as pd
 from xebench.tables import Run
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import from_json, in_brief, is_expected
-from xebench.tables.analysis.compare import compilers_of
-from xebench.tables.analysis.points import rows
 from xebench.tables.analysis.summaries import counting_samples
 from xebench.tables.device_facts import ROOF_DOUBT, noise_floor
 from xebench.vocabulary import (
@@ -200,20 +198,6 @@ def compilers_line(run: Run) -> str:
     return f"compiled kernels: {'; '.join(made)}" if made else ""
 
 
-def mixed_compilers_line(run: Run) -> str:
-    """The number of pairs whose kernels different compilers made, in one line; empty if there are none."""
-    if len(run.compilers) < 2:
-        return ""
-    made = dict(zip(run.cases["case_id"], map(compilers_of, rows(run.cases[["kernels"]])), strict=True))
-    sides = [
-        (made[one], made[other]) for one, other in zip(run.pairs["case_id"], run.pairs["baseline_case_id"], strict=True)
-    ]
-    mixed = sum(1 for one, other in sides if one and other and one != other)
-    if not mixed:
-        return ""
-    return f"{mixed} of {len(sides)} pairs compare kernels of different compilers: 'xebench pack' makes all by one"
-
-
 def flag_line(run: Run) -> str:
     """The number of samples with each flag, in one line; empty if there are none."""
     samples = _marks(run)
@@ -278,7 +262,7 @@ def _short(run: Run) -> int:
 def remarks(run: Run) -> list[str]:
     """Remarks on a run's results, a line each."""
     lines = (
-        *(above_roofs_line, lacking_line, disturbed_line, data_sets_line, mixed_compilers_line),
+        *(above_roofs_line, lacking_line, disturbed_line, data_sets_line),
         *(flag_line, instance_line, fixed_cost_line),
     )
     return [text for line in lines if (text := line(run))]
@@ -296,7 +280,7 @@ def brief_remarks(run: Run) -> list[str]:
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
-    others = mixed_compilers_line(run), _one_instance(run), _fixed_cost(run)
+    others = _one_instance(run), _fixed_cost(run)
     return [*failed, *unmeasured, *_many_flags(run), *filter(None, others)]
 
 

@@ -1,4 +1,4 @@
-"""The lowest room: the SYCL runtime and the machine, child processes, files on disk, facts of GPUs."""
+"""The lowest room: the SYCL runtime and the machine, processes, files on disk, Intel's compiler, facts of GPUs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ __all__ = [
     "children",
     "disk_cache",
     "gpus",
-    "kernel_files",
     "lazily",
     "occupancy",
+    "offline_compiler",
     "runtime",
     "sycl_types",
+    "zebin",
 ]
 
 

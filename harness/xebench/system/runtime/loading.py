@@ -48,7 +48,7 @@ def check_environment() -> None:
 
 
 def compiler_finding() -> Finding:
-    """A finding on numba: does it compile at all? On the current stack the project's own kernels need no compiler."""
+    """A finding on numba: does it compile kernels?"""
     if is_current():
         return packages.numba_finding()
     value = os.environ.get("NUMBA_DISABLE_JIT", "0")

@@ -1,8 +1,8 @@
 """Find this environment's stack of packages, and check that they fit together: by metadata, without imports.
 
 *Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
-has dpctl and dpnp of today on any Python, and no numba-dpex, which has no release for them: kernels are shipped, or
-compiled by our own target of numba (:mod:`xebench.dpex.code_generation`).
+has dpctl and dpnp of today on any Python, and no numba-dpex, which has no release for them: kernels are compiled by our
+own target of numba (:mod:`xebench.dpex.code_generation`).
 """
 
 from __future__ import annotations
@@ -264,17 +264,16 @@ def current_findings(version_of: Callable[[str], str | None] = installed_version
 
 
 def numba_finding(version_of: Callable[[str], str | None] = installed_version) -> Finding:
-    """A finding on the numba that compiles kernels on the current stack, if any; its own kernels need none.
+    """A finding on the numba that compiles kernels on the current stack.
 
     Args:
         version_of: the installed version of a package, or None.
     """
     numba, (first, beyond) = version_of("numba"), NUMBA
-    if numba is None:
-        return Finding("runtime", "ok", "kernels", "shipped: there is no numba that would compile others")
-    if _numbers(first, 2) <= _numbers(numba, 2) < _numbers(beyond, 2):
+    if numba is not None and _numbers(first, 2) <= _numbers(numba, 2) < _numbers(beyond, 2):
         return Finding("runtime", "ok", "kernels", f"compiled by numba {numba} (llvmlite {version_of('llvmlite')})")
-    detail = f"numba {numba} does not compile them, {first} or later and below {beyond} is needed"
+    found = f"numba {numba} does not compile them" if numba else "there is no numba to compile them"
+    detail = f"{found}, {first} or later and below {beyond} is needed"
     return Finding("runtime", "warning", "kernels", detail, mend_command([f"'numba>={first},<{beyond}'"]))
 
 

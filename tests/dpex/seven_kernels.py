@@ -1,4 +1,4 @@
-"""Seven kernels that no pack has, as different as a user's are: compiled where the pattern runs."""
+"""Seven kernels as different as a user's are."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Kernels that nobody packed run on either stack, and the run says what compiled them."""
+"""Kernels as different as a user's run on either stack, and the run says what compiled them."""
 
 from __future__ import annotations
 
