@@ -316,3 +316,107 @@ def test_a_runtime_that_takes_no_binaries_is_a_reason_to_skip(session: Any, monk
     shifted(session, kernel, x, 1)
     with pytest.raises(Unsupported, match="^needs a SYCL runtime .*: libsycl.so.9: undefined symbol: make_kernel$"):
         device_kernel.load(session._kernels.latest.device_kernel, b"binary", session.queue)
+
+
+def test_a_launch_amid_another_one_has_arguments_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when another thread, or the end of an object, launches the same kernel between two steps of a launch."""
+    import dpctl
+
+    from xebench import kernel_api as kapi
+    from xebench.dpex import PreparedLaunch, kernel
+    from xebench.dpex.kernel_store import KernelStore
+    from xebench.system.runtime.tensor import tensor as dpt
+
+    @kernel
+    def add(item: kapi.Item, y, by):
+        y[item.get_id(0)] += by
+
+    store, queue = KernelStore(), dpctl.SyclQueue()
+    one, other = (dpt.zeros(8, dtype="i8", sycl_queue=queue) for _ in range(2))
+    store.submit(add, queue, kapi.Range(8), (one, 1)).wait()
+    amid, submit = [10, 100], PreparedLaunch.submit
+
+    def interrupted(launch: PreparedLaunch, *depends: Any) -> Any:
+        if amid:
+            store.submit(add, queue, kapi.Range(8), (other, amid.pop())).wait()
+        return submit(launch, *depends)
+
+    monkeypatch.setattr(PreparedLaunch, "submit", interrupted)
+    for by in (2, 4):
+        store.submit(add, queue, kapi.Range(8), (one, by)).wait()
+    assert dpt.asnumpy(one).tolist() == [7] * 8
+    assert dpt.asnumpy(other).tolist() == [110] * 8
+
+
+def test_threads_share_a_kernel(session: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from xebench import kernel_api as kapi
+    from xebench.dpex import call_kernel, kernel
+    from xebench.system.runtime.tensor import tensor as dpt
+
+    @kernel
+    def add(item: kapi.Item, y, by):
+        y[item.get_id(0)] += by
+
+    def added(by: int) -> list[int]:
+        y = dpt.zeros(8, dtype="i8")
+        for _ in range(200):
+            call_kernel(add, kapi.Range(8), y, by)
+        found: list[int] = dpt.asnumpy(y).tolist()
+        return found
+
+    with ThreadPoolExecutor(6) as threads:
+        assert [*threads.map(added, range(6))] == [[200 * by] * 8 for by in range(6)]
+
+
+def test_what_is_kept_is_bounded_and_holds_no_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    import gc
+    import weakref
+
+    import dpctl
+
+    from xebench import kernel_api as kapi
+    from xebench.dpex import kernel, kernel_store
+    from xebench.dpex.kernel_store import KernelStore
+    from xebench.system.runtime.tensor import tensor as dpt
+
+    @kernel
+    def add(item: kapi.Item, y, by):
+        y[item.get_id(0)] += by
+
+    monkeypatch.setattr(kernel_store, "MOST_KEPT", 4)
+    store, queue = KernelStore(), dpctl.SyclQueue()
+    for size in range(1, 12):
+        y = dpt.zeros(size, dtype="i4" if size % 2 else "i8", sycl_queue=queue)
+        held = weakref.ref(y)
+        store.submit(add, queue, kapi.Range(size), (y, 1)).wait()
+        del y
+        gc.collect()
+        assert held() is None
+    assert len(store._places) == 4
+    assert len(store._built) <= len(store._log) <= 4
+
+
+def test_strided_arrays_are_launched_as_others_are(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.dpex import kernel_store
+
+    kernel, x = shift_kernel(), upload(session, np.arange(128, dtype=np.int32))
+    shifted(session, kernel, x[::2], np.int32(0))
+    monkeypatch.setattr(kernel_store, "signature_of", None)
+    assert shifted(session, kernel, x[::2], np.int32(1)).tolist() == list(range(1, 129, 2))
+
+
+def test_an_int_is_a_signed_number_whatever_was_launched_before(session: Any) -> None:
+    from xebench import kernel_api as kapi
+    from xebench.dpex import kernel
+
+    @kernel
+    def third(item: kapi.NdItem, y, of):
+        y[item.get_global_id(0)] = of // 3
+
+    y = upload(session, np.zeros(64, np.int32))
+    for of in (np.uint64(7), 7):
+        session.launch(third, space(), y, of)
+    session.wait()
+    assert len(session.take_kernels()) == 2

@@ -6,22 +6,23 @@ Parts of a device share what is built for the whole one, in a context that has i
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
 
 import dpctl
 
 from xebench.dpex import direct_calls
 from xebench.dpex.compiler import compile_for
 from xebench.dpex.device_kernel import DeviceKernel, binary_of, build, load
-from xebench.dpex.dpex_errors import ArgumentError, KernelBuildError
+from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.events import DeviceEvent
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.narrow import is_narrow, is_within
-from xebench.dpex.signature import ArrayType, CompiledKernel, Signature, index_space_extents, signature_of
+from xebench.dpex.signature import CompiledKernel, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.errors import Unsupported
 from xebench.system.runtime.opencl_library import OpenCLError
@@ -44,6 +45,67 @@ class Compilation:
     cached: bool
 
 
+#: So many places, builds and times are kept; the oldest goes first.
+MOST_KEPT: Final = 512
+#: So many launches are kept of a place: for different types of arguments, or for threads that submit at once.
+_MOST_OF_A_PLACE: Final = 8
+
+_Name = TypeVar("_Name")
+_Value = TypeVar("_Value")
+
+
+def keep(cache: dict[_Name, _Value], name: _Name, value: _Value) -> _Value:
+    """Keep a value, and drop the oldest where there are too many."""
+    while len(cache) >= MOST_KEPT and name not in cache:
+        cache.pop(next(iter(cache)), None)
+    cache[name] = value
+    return value
+
+
+@dataclass
+class _Place:
+    """A kernel, a queue and the extents of an index space.
+
+    Attributes:
+        kernel, queue: held, as the place is found by their ids.
+        is_narrow: the device is given narrowed modules.
+        idle: launches that were prepared and are not in use, the latest last. They hold no arguments.
+    """
+
+    kernel: Any
+    queue: dpctl.SyclQueue
+    is_narrow: bool
+    idle: list[PreparedLaunch] = field(default_factory=list)
+
+    def take(self, arguments: Sequence[Any]) -> PreparedLaunch | None:
+        """The latest launch, with these arguments; None where they would be compiled to another kernel."""
+        try:
+            launch = self.idle.pop()
+        except IndexError:
+            return None
+        may_narrow = self.is_narrow and launch.device_kernel.compiled.narrow
+        if not may_narrow and launch.takes(arguments):
+            return launch
+        self.idle.append(launch)
+        return None
+
+    def take_for(self, wanted: CompiledKernel) -> PreparedLaunch | None:
+        """An idle launch of this kernel, without arguments."""
+        for launch in self.idle[::-1]:
+            compiled = launch.device_kernel.compiled
+            if (compiled.signature, compiled.bounded) == (wanted.signature, wanted.bounded):
+                with suppress(ValueError):  # another thread has taken it
+                    self.idle.remove(launch)
+                    return launch
+        return None
+
+    def give_back(self, launch: PreparedLaunch) -> None:
+        """Have the next launch look at this one first."""
+        launch.release()
+        self.idle.append(launch)
+        del self.idle[:-_MOST_OF_A_PLACE]
+
+
 class KernelStore:
     """Compiles, builds and submits kernels, and remembers how long each stage took.
 
@@ -51,8 +113,8 @@ class KernelStore:
     takes the arguments of the next one as they are; only if they do not fit, the types of all are looked at, which
     costs as much as a launch.
 
-    Several threads may submit at once, each to queues of its own: then no two use the same place. What they compile and
-    build is made by one after the other.
+    Several threads may submit at once: a launch is taken out of its place as long as a thread uses it. What they
+    compile and build is made by one after the other. Nothing that is kept holds an array.
 
     Attributes:
         observer: called before each launch is submitted, and before it is built: also for a kernel that the device
@@ -72,10 +134,8 @@ class KernelStore:
         self._built: dict[_Key, DeviceKernel] = {}
         self._to_load: dict[_Key, tuple[DeviceKernel, bytes]] = {}  # the next time, whatever `loads` says
         self._binaries: dict[tuple[Any, ...], tuple[DeviceKernel, bytes]] = {}  # what may be loaded, in any context
-        self._launches: dict[Any, PreparedLaunch] = {}
-        self._latest: dict[Any, PreparedLaunch] = {}
-        self._kernels: dict[int, Any] = {}  # a place has a kernel's id, so the kernel must live as long
-        self._log: list[Compilation] = []
+        self._places: dict[Any, _Place] = {}
+        self._log: deque[Compilation] = deque(maxlen=MOST_KEPT)
         self._used: dict[DeviceKernel, dict[str, Any]] = {}
         self._making = threading.Lock()
 
@@ -92,45 +152,37 @@ class KernelStore:
         Raises:
             UnsupportedByDevice: the device's limits do not allow this launch.
         """
-        place = (id(kernel), id(queue), index_space_extents(index_space))
-        launch = self._latest.get(place) if self.observer is None else None
-        if launch is None or not _takes(launch, arguments):
-            launch = self._prepare(place, kernel, queue, index_space, arguments)
-        if launch.device_kernel not in self._used:
-            self._used[launch.device_kernel] = _sizes(launch)
-        self.latest = launch
-        return launch.submit(depends)
-
-    def _prepare(
-        self, place: Any, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
-    ) -> PreparedLaunch:
-        """The launch for the types of these arguments, with their values."""
-        signature = signature_of(kernel, index_space, arguments)
-        compiled = self._compile(kernel, signature)
-        may_narrow = bool(compiled.narrow) and is_narrow(queue.sycl_device)
-        narrow = may_narrow and is_within(compiled.limit, place[2][0], arguments)
-        if narrow:
-            compiled = compiled.narrowed
-        launch = self._launches.get((place, signature, narrow))
-        if self.observer:
-            self.observer(compiled, index_space, arguments, queue)
+        extents = index_space_extents(index_space)
+        name = (id(kernel), id(queue), extents)
+        place = self._places.get(name)
+        if place is None:
+            place = _Place(kernel, queue, is_narrow(queue.sycl_device))
+        launch = place.take(arguments) if self.observer is None else None
         if launch is None:
-            launch = PreparedLaunch(self._build(compiled, queue), queue, index_space, arguments)
-            self._launches[place, signature, narrow] = launch
-            self._kernels[id(kernel)] = kernel
-        else:
-            launch.rebind(arguments)
-        if _takes_its_own_types_only(launch) and narrow == may_narrow:
-            self._latest[place] = launch
+            with self._making:
+                launch = self._prepare(place, index_space, arguments)
+                place = keep(self._places, name, self._places.get(name, place))
+        if launch.device_kernel not in self._used:
+            with self._making:
+                keep(self._used, launch.device_kernel, _sizes(launch))
+        self.latest = launch
+        event = launch.submit(depends)
+        place.give_back(launch)
+        return event
+
+    def _prepare(self, place: _Place, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch:
+        """The launch for the types of these arguments, with their values."""
+        compiled = compile_for(place.kernel, signature_of(place.kernel, index_space, arguments), self._cache)
+        extents, _ = index_space_extents(index_space)
+        if place.is_narrow and compiled.narrow and is_within(compiled.limit, extents, arguments):
+            compiled = compiled.narrowed
+        if self.observer:
+            self.observer(compiled, index_space, arguments, place.queue)
+        launch = place.take_for(compiled)
+        if launch is None:
+            return PreparedLaunch(self._built_for(compiled, place.queue), place.queue, index_space, arguments)
+        launch.rebind(arguments)
         return launch
-
-    def _compile(self, kernel: Any, signature: Signature) -> CompiledKernel:
-        with self._making:
-            return compile_for(kernel, signature, self._cache)
-
-    def _build(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
-        with self._making:
-            return self._built_for(compiled, queue)
 
     def _built_for(self, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
         self._note(compiled, compiled.stages, cached=compiled.cached)
@@ -141,11 +193,10 @@ class KernelStore:
         queue = _of_undivided_device(queue)
         key = (compiled.sha256, compiled.options, queue.sycl_device, which, queue.sycl_context)
         if key not in self._built:
-            self._built[key] = (
-                load(*self._to_load[key], queue) if key in self._to_load else self._made(key, compiled, queue)
-            )
-            self.build_ns += sum(self._built[key].stages.values())
-            self._note(compiled, self._built[key].stages, cached=False)
+            built = load(*self._to_load[key], queue) if key in self._to_load else self._made(key, compiled, queue)
+            keep(self._built, key, built)
+            self.build_ns += sum(built.stages.values())
+            self._note(compiled, built.stages, cached=False)
         return self._built[key]
 
     def _made(self, key: _Key, compiled: CompiledKernel, queue: dpctl.SyclQueue) -> DeviceKernel:
@@ -158,16 +209,16 @@ class KernelStore:
         # drivers of GPUs keep what they build on disk
         if built.device.is_cpu and in_any_context not in self._binaries:
             with suppress(OSError, AttributeError, OpenCLError):
-                self._binaries[in_any_context] = replace(built, kernel=None, context=None), binary_of(built)
+                keep(self._binaries, in_any_context, (replace(built, kernel=None, context=None), binary_of(built)))
         return built
 
     def _note(self, compiled: CompiledKernel, stages: dict[str, int], *, cached: bool) -> None:
-        self._log += [Compilation(compiled.name, stage, ns, cached) for stage, ns in stages.items()]
+        self._log.extend(Compilation(compiled.name, stage, ns, cached) for stage, ns in stages.items())
 
     def take_compilations(self) -> list[Compilation]:
         """The kernels compiled or built since the last call."""
-        taken, self._log = self._log, []
-        return taken
+        taken, self._log = self._log, deque(maxlen=MOST_KEPT)
+        return [*taken]
 
     def take_used(self) -> list[dict[str, Any]]:
         """The kernels launched since the last call, and how each was launched first: part of a case's row."""
@@ -191,9 +242,8 @@ class KernelStore:
     def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
         """Drop launches and builds that belong to ``queues`` and to contexts of theirs that no other queue uses."""
         dropped = {id(queue) for queue in queues}
-        self._launches = {key: launch for key, launch in self._launches.items() if id(launch.queue) not in dropped}
-        self._latest = {place: launch for place, launch in self._latest.items() if id(launch.queue) not in dropped}
-        contexts = {launch.queue.sycl_context for launch in self._launches.values()}
+        self._places = {name: place for name, place in self._places.items() if id(place.queue) not in dropped}
+        contexts = {place.queue.sycl_context for place in self._places.values()}
         self._built = {key: built for key, built in self._built.items() if key[-1] in contexts}
         self._to_load = {key: kept for key, kept in self._to_load.items() if key[-1] in contexts}
 
@@ -208,13 +258,13 @@ class KernelStore:
         if keep_binaries:
             kept |= {key: (built, binary_of(built)) for key, built in self._built.items() if key not in kept}
         self._to_load = kept
-        for dropped in (self._launches, self._latest, self._built):
-            dropped.clear()
+        self._places.clear()
+        self._built.clear()
 
     def clear(self) -> None:
         """Drop everything that was built, but for the binaries that `loads` is about."""
         self.latest, self.loads = None, False
-        for kept in (self._launches, self._latest, self._kernels, self._built, self._to_load, self._used, self._log):
+        for kept in (self._places, self._built, self._to_load, self._used, self._log):
             kept.clear()
 
 
@@ -233,21 +283,3 @@ def _sizes(launch: PreparedLaunch) -> dict[str, Any]:
         "local_size": None if launch.local_size is None else list(launch.local_size),
         "local_bytes": launch.local_bytes,
     }
-
-
-def _takes(launch: PreparedLaunch, arguments: Sequence[Any]) -> bool:
-    """True if a launch took other arguments; False when they are not of its types."""
-    try:
-        launch.rebind(arguments)
-    except ArgumentError:
-        return False
-    return True
-
-
-def _takes_its_own_types_only(launch: PreparedLaunch) -> bool:
-    """True if arguments that the launch accepts would be compiled to its very kernel.
-
-    Code for strided arrays takes contiguous ones as well, but they would get code of their own.
-    """
-    types = launch.device_kernel.compiled.signature.arguments
-    return all(argument.layout == "C" for argument in types if isinstance(argument, ArrayType))

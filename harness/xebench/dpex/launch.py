@@ -307,6 +307,9 @@ def _check_work_group(kernel: DeviceKernel, group: tuple[int, ...]) -> None:
         raise UnsupportedByDevice(f"kernel {name}: work-group {group}; {device.name} allows {longest}")
 
 
+#: An int may be one, but is compiled as a signed number.
+_ANY_UNSIGNED = ScalarType("uint64")
+
 _NO_EVENTS = (ctypes.c_void_p(None), ctypes.c_size_t(0))
 
 
@@ -331,6 +334,7 @@ class PreparedLaunch:
         "_call",
         "_function",
         "_ranges",
+        "_tolerant",
         "device_kernel",
         "global_size",
         "local_bytes",
@@ -374,6 +378,11 @@ class PreparedLaunch:
             *self._ranges,
             ctypes.c_size_t(len(extents)),
         )
+        self._tolerant = [
+            (position, expected)
+            for position, expected in enumerate(device_kernel.compiled.signature.arguments)
+            if expected == _ANY_UNSIGNED or (isinstance(expected, ArrayType) and expected.layout != "C")
+        ]
         self.rebind(args)
         if device_kernel.compiled.foreign and self._block.count != device_kernel.kernel.num_args:
             raise ArgumentError(
@@ -401,6 +410,24 @@ class PreparedLaunch:
                 "indices is for: build the kernel as it was compiled"
             )
         self._block.fill(args, self._check_local_memory)
+
+    def takes(self, args: Sequence[Any]) -> bool:
+        """Take other arguments if they would be compiled to this very kernel; False if not.
+
+        `rebind` takes more: code for strided arrays works with contiguous ones, too.
+
+        Raises:
+            UnsupportedByDevice: more local memory than the device has.
+        """
+        try:
+            self.rebind(args)
+            return all(argument_type(position, args[position]) == expected for position, expected in self._tolerant)
+        except ArgumentError:
+            return False
+
+    def release(self) -> None:
+        """Hold the arguments no longer: `rebind` comes before the next submission."""
+        self._block.keep = ()
 
     def _check_local_memory(self, local_bytes: int) -> None:
         check_local_memory(self.device_kernel, local_bytes)
