@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from device_kit import bounded_text
 
 from xebench import kernel
 from xebench import kernel_api as kapi
@@ -20,7 +21,8 @@ def fences(run: Any) -> str:
     """Of each barrier of a kernel, in order: "l" for local memory, "a" for all."""
     x = dpt.zeros(SIZE, dtype="i4")
     arguments = (x, dpt.zeros(SIZE, dtype="i4"), kapi.LocalAccessor(SIZE, np.int32))
-    text = compile_kernel(run, kapi.NdRange((SIZE,), (SIZE,)), arguments).llvm_ir or ""
+    compiled = compile_kernel(run, kapi.NdRange((SIZE,), (SIZE,)), arguments)
+    text = bounded_text(compiled) or compiled.llvm_ir or ""
     return "".join({"272": "l", "912": "a"}[number] for number in re.findall(r"i32 (272|912)\)", text))
 
 

@@ -17,7 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from xebench import kernel_api as kapi
-from xebench.dpex import PreparedLaunch, build, compile_kernel, dpex_errors
+from xebench.dpex import CompiledKernel, PreparedLaunch, build, compile_kernel, dpex_errors
+from xebench.dpex.narrow.module import bounded_module
 from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -70,6 +71,25 @@ def launch(kernel: Any, items: Any, group: Any, *arrays: Any) -> list[NDArray[An
     compiled = compile_kernel(kernel, index_space, on_device)
     PreparedLaunch(build(compiled, queue), queue, index_space, on_device).submit().wait()
     return [dpt.asnumpy(a) for a in on_device if isinstance(a, dpt.usm_ndarray)]
+
+
+def launch_each(kernel: Any, items: int, *arrays: Any) -> list[list[NDArray[Any]]]:
+    """What arrays hold after a kernel's module, and after the one for launches within a limit, if there is one."""
+    queue, index_space, found = dpctl.SyclQueue(), kapi.Range(items), []
+    for narrow in (False, True):
+        on_device = [dpt.asarray(a, sycl_queue=queue) if isinstance(a, np.ndarray) else a for a in arrays]
+        compiled = compile_kernel(kernel, index_space, on_device)
+        if narrow and not compiled.narrow:
+            break
+        module = compiled.narrowed if narrow else compiled
+        PreparedLaunch(build(module, queue), queue, index_space, on_device).submit().wait()
+        found.append([dpt.asnumpy(a) for a in on_device if isinstance(a, dpt.usm_ndarray)])
+    return found
+
+
+def bounded_text(compiled: CompiledKernel) -> str:
+    """The LLVM IR of a kernel for launches within a limit."""
+    return bounded_module(compiled.llvm_ir or "", compiled.name, compiled.signature, lambda text: text)[0]
 
 
 def spirv_of(kernel: Any, group: int, *arguments: Any) -> Any:

@@ -121,8 +121,7 @@ WAYS: Final = {"plain": "off", "exact": "off", "narrow": "gpu"}
 WITHOUT_CURES: Final = """
 llvm_text.state_launch = lambda text, kernel, facts: text
 llvm_text.without_freezes = lambda text: text
-settled_module = lambda text, kernel, signature: ""
-narrow_module = lambda text, kernel, signature: ("", 0)
+bounded_module = lambda text, kernel, signature, clean: ("", 0)
 _refresh = BaseContext.refresh
 """
 

@@ -38,13 +38,13 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKe
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
 from xebench.dpex import llvm_text
-from xebench.dpex.code_generation.device_types import replacements
+from xebench.dpex.code_generation.integers import replacements
 from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter
 from xebench.dpex.identity import Identity, UnknownIdentity
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts
-from xebench.dpex.narrow.module import narrow_module, settled_module
+from xebench.dpex.narrow.module import bounded_module
 from xebench.dpex.repairs import cures, odd_widths
 from xebench.dpex.signature import (
     ArgumentType,
@@ -155,11 +155,12 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
     signature = getattr(self, SIGNATURE, None)  # none where numba-dpex itself compiles for a launch
     facts = launch_facts(signature) if signature else {}
     module = finish_ir(str(kernel_library.final_module), mangled_name, name, options, facts, keep_debug=debug)
-    if signature and not debug and (settled := settled_module(str(module), name, signature)):
-        module = _clean(settled)
     spirv = to_spirv(module, fp_contract=options.fp_contract)
-    narrow, limit = narrow_module(str(module), name, signature) if signature and not debug else ("", 0)
-    narrow_spirv = to_spirv(_clean(narrow), fp_contract=options.fp_contract) if narrow else b""
+    narrow, limit, narrow_spirv = "", 0, b""
+    if signature and not debug:
+        narrow, limit = bounded_module(str(module), name, signature, lambda text: str(_clean(text)))
+    if narrow:
+        narrow_spirv = to_spirv(_clean(narrow), fp_contract=options.fp_contract)
     kernel_targetctx.extra_compile_options.pop(LLVM_SPIRV_ARGS, None)
     return KernelModule(name, spirv, str(module), time.perf_counter_ns() - started, options, narrow_spirv, limit)
 

@@ -41,7 +41,7 @@ from xebench.dpex.compiler_messages import compile_error, divergence_error, find
 from xebench.dpex.dpex_errors import KernelCompileError
 from xebench.dpex.kernel_names import AddressSpace
 from xebench.dpex.kernel_options import KernelOptions, SourceFunction, options_of
-from xebench.dpex.narrow.module import narrow_module, settled_module
+from xebench.dpex.narrow.module import bounded_module
 from xebench.dpex.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
 from xebench.dpex.spirv_cache import this_compiler
 from xebench.dpex.spirv_module import loop_hints, with_loop_controls
@@ -208,6 +208,10 @@ def _with_device_library(text: str) -> str:
 _back_end = BackEnd()
 
 
+def _cleaned(text: str) -> tuple[str, bytes]:
+    return _back_end.emit(text, TRIPLE, unroll=False, clean=True)
+
+
 class _ReturnsValue(TypeError):
     """A kernel returns something."""
 
@@ -243,13 +247,11 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
             module = linked(modules, name, options, llvm_text.launch_facts(signature))
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
-        if settled := settled_module(text, name, signature):
-            text, spirv = _back_end.emit(settled, TRIPLE, unroll=False, clean=True)
         spirv = with_loop_controls(spirv, loop_hints(text))
-        narrow, limit = narrow_module(text, name, signature)
+        narrow, limit = bounded_module(text, name, signature, lambda settled: _cleaned(settled)[0])
         narrow_spirv = b""
         if narrow:
-            narrow, narrow_spirv = _back_end.emit(narrow, TRIPLE, unroll=False, clean=True)
+            narrow, narrow_spirv = _cleaned(narrow)
             narrow_spirv = with_loop_controls(narrow_spirv, loop_hints(narrow))
     except NumbaError as error:
         refused = compile_error(function, error)

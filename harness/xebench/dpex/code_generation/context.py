@@ -21,9 +21,9 @@ from xebench.dpex.code_generation.device_types import (
     declarations,
     device_models,
     implementations,
-    replacements,
     value_types,
 )
+from xebench.dpex.code_generation.integers import LOOPS, replacements
 
 NAME: Final = "xebench"
 #: SPIR-V 1.3, the first with shuffles.
@@ -239,7 +239,7 @@ class TargetContext(BaseContext):  # type: ignore[misc]
         """Numba's loops of a numpy function."""
         from numba.np import ufunc_db
 
-        return ufunc_db.get_ufunc_info(key)
+        return {types_: LOOPS.get(loop.__name__, loop) for types_, loop in ufunc_db.get_ufunc_info(key).items()}
 
     def declare_env_global(self, module: Any, envname: str) -> Any:
         """Numba's environment of a function, which no device code reads: a null in global memory."""

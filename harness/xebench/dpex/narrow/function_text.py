@@ -189,10 +189,8 @@ def is_moderate(interval: IntegerRange) -> bool:
     return interval[0] > -(1 << 62) and interval[1] < 1 << 62
 
 
-def _checked(low: int, high: int, *, fits: bool = False) -> IntegerRange:
-    """The interval of an operation's result; ``fits``: LLVM states that it does not overflow."""
-    if fits:
-        low, high = max(low, ALL[0]), min(high, ALL[1])
+def _checked(low: int, high: int) -> IntegerRange:
+    """The interval of an operation's result, which wraps around if 64 bits do not hold it."""
     return (low, high) if ALL[0] <= low <= high <= ALL[1] else ALL
 
 
@@ -211,24 +209,23 @@ def where(interval: IntegerRange, op: str, other: IntegerRange) -> IntegerRange:
 
 def _binary(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     left, right = parts
-    fits = "nsw" in (one.fields["flags"] or "")
     if one.op in ("add", "sub", "mul"):
-        return _sum_or_product(one.op, left, right, fits=fits)
+        return _sum_or_product(one.op, left, right)
     if one.op in ("shl", "lshr", "ashr"):
-        return _shift(one.op, left, right, fits=fits)
+        return _shift(one.op, left, right)
     if one.op in ("and", "or", "xor"):
         return _bits(one.op, left, right)
     return _division(one.op, left, right)
 
 
-def _sum_or_product(op: str, left: IntegerRange, right: IntegerRange, *, fits: bool) -> IntegerRange:
+def _sum_or_product(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
     (a, b), (c, d) = left, right
     if op == "add":
-        return _checked(a + c, b + d, fits=fits)
+        return _checked(a + c, b + d)
     if op == "sub":
-        return _checked(a - d, b - c, fits=fits)
+        return _checked(a - d, b - c)
     corners = [x * y for x, y in product(left, right)]
-    return _checked(min(corners), max(corners), fits=fits)
+    return _checked(min(corners), max(corners))
 
 
 def _bits(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
@@ -240,11 +237,11 @@ def _bits(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
     return (0, (1 << max(left[1], right[1]).bit_length()) - 1) if min(left[0], right[0]) >= 0 else ALL
 
 
-def _shift(op: str, number: IntegerRange, by: IntegerRange, *, fits: bool) -> IntegerRange:
+def _shift(op: str, number: IntegerRange, by: IntegerRange) -> IntegerRange:
     if by[0] != by[1] or not 0 <= by[0] < 64:
         return (0, number[1]) if number[0] >= 0 and op != "shl" else ALL
     if op == "shl":
-        return _checked(number[0] << by[0], number[1] << by[0], fits=fits)
+        return _checked(number[0] << by[0], number[1] << by[0])
     if op == "lshr" and number[0] < 0:
         return ALL if by[0] == 0 else (0, (1 << (64 - by[0])) - 1)
     return number[0] >> by[0], number[1] >> by[0]

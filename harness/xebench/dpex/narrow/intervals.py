@@ -1,7 +1,7 @@
 """Intervals of a function's 64-bit integers, as signed numbers: a fixed point over its values, with what branches say.
 
 Every interval holds for each value that an execution computes. An operation that may overflow 64 bits gets the interval
-of all numbers; one that LLVM says does not (``nsw``) gets what 64 bits hold of its exact one.
+of all numbers, whatever LLVM says of it (``nsw``): that may be what numba or a user claims, and no proof.
 """
 
 from __future__ import annotations
