@@ -39,7 +39,8 @@ class _Squares(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         square = ast.Attribute(ast.Name("np", ast.Load()), "square", ast.Load())
-        return ast.Call(square, [node.left], []) if isinstance(node.op, ast.Pow) else node
+        is_square = isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "2"
+        return ast.Call(square, [node.left], []) if is_square else node
 
 
 class _AtomicRef:

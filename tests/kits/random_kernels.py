@@ -1,9 +1,10 @@
 """Random kernels that mean the same in plain Python with numpy's scalars: the source of one, and its arguments.
 
 Every operation is converted to the type of its operands, ``np.int8(a + b)``, so that numba's wider arithmetic and
-numpy's narrower one agree on every bit. What has no meaning in numba is not written: 64-bit signed integers that
-overflow, shifts by the width or more, conversions of floats that do not fit. Functions that OpenCL rounds to some
-ulp are the last operation before a result is stored, so that an error does not grow.
+numpy's narrower one agree on every bit. Integers wrap around, also those that lead to elements, and arrays have views
+in the same memory. What has no meaning in numba is not written: shifts by the width or more, conversions of floats that
+do not fit. Functions that OpenCL rounds to some ulp are the last operation before a result is stored, so that an error
+does not grow.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ ROUNDED: Final = {
     "atanh": 5,
 }
 ROUNDED_OF_TWO: Final = {"atan2": 6, "pow": 16, "hypot": 4}
+#: Factors of which a few make a product wrap around.
+FACTORS: Final = (6364136223846793005, 0x1E3779B97F4A7C15, -(1 << 62), (1 << 63) - 1, 33, 3037000500)
+#: Numbers at which widths and signs end, for scalar arguments.
+CORNERS: Final = (0, 1, -1, 2, 7, -8, 1 << 24, 1 << 30, -(1 << 30), 1 << 31, (1 << 32) + 1, 1 << 62)
+CORNERS_OF_64_BITS: Final = ((1 << 63) - 1, -(1 << 63), 1 - (1 << 63))
 OPTIONS: Final = ("", "", "", "unroll=4", 'unroll="full"', 'unroll="disable"', "restrict=True", "sub_group_size=16")
 ATOMICS: Final = ("fetch_add", "fetch_sub", "fetch_min", "fetch_max", "fetch_and", "fetch_or", "fetch_xor")
 
@@ -83,12 +89,16 @@ class RandomKernel:
         dtypes: of its array arguments, by name; those of results begin with ``r``, all but inputs are zero at first.
         ulp: the error that each array may have.
         seed: of the numbers in the inputs.
+        views: by name, the array of which one is a view, and its kind, of `VIEWS`.
+        scalars: numbers by name.
     """
 
     source: str
     dtypes: dict[str, str]
     ulp: dict[str, int]
     seed: int
+    views: dict[str, tuple[str, str]]
+    scalars: dict[str, Any]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Its arguments: inputs of one dimension, the accumulators ``c``, rows ``r``."""
@@ -118,11 +128,13 @@ def _numbers(rng: np.random.Generator, dtype: str) -> NDArray[Any]:
     return np.where(rng.random(ITEMS) < 0.15, rng.choice(special, ITEMS), picked)
 
 
-def _fits(of: str, operator: str, value: str) -> str:
-    """A value of which a sum or product of two fits its type: numba says of signed ones that they do."""
-    if of != "int64" or operator not in "+-*":
-        return value
-    return f"({value} & np.int64({(1 << 31) - 1 if operator == '*' else (1 << 62) - 1}))"
+#: Views of results, of which a work-item uses its own row, too.
+VIEWS: Final[dict[str, Callable[[Any], Any]]] = {
+    "same": lambda array: array[:, :],
+    "reversed": lambda array: array[:, ::-1],
+    "shifted": lambda array: array[:, 1:],
+    "every other": lambda array: array[:, ::2],
+}
 
 
 @dataclass
@@ -141,6 +153,8 @@ class _Writer:
     dtypes: dict[str, str] = field(default_factory=dict)
     ulp: dict[str, int] = field(default_factory=dict)
     atomics: dict[str, str] = field(default_factory=dict)
+    views: dict[str, tuple[str, str]] = field(default_factory=dict)
+    scalars: dict[str, Any] = field(default_factory=dict)
     names: int = 0
     in_loop: bool = False
 
@@ -189,6 +203,8 @@ class _Writer:
         choices = [name for name, dtype in self.values if dtype == of]
         choices += [f"{name}[{self.position(ROW)}]" for name, dtype in self.private if dtype == of]
         choices += [f"np.{of}({name})" for name in self.counters]
+        choices += [name for name, value in self.scalars.items() if value.dtype == of]
+        choices += [f"{name}[i, {self.below(2)}]" for name, (array, _) in self.views.items() if self.of(array) == of]
         choices += [
             f"{name}[{self.position(ITEMS)}]" for name, dtype in self.dtypes.items() if dtype == of and name[0] == "a"
         ]
@@ -209,13 +225,28 @@ class _Writer:
     def position(self, count: int) -> str:
         """An index below a power of two."""
         inner = [name for name, dtype in self.values if dtype in INTEGERS]
-        form = self.below(4)
+        form = self.below(8)
+        if form >= 5:
+            return self.hashed(count)
         if form == 1 and self.counters:
             return f"(i + {self.one_of(self.counters)}) % {count}"
         if form == 2 and inner:
             name, dtype = self.one_of([pair for pair in self.values if pair[1] in INTEGERS])
             return f"np.int64({name} & np.{dtype}({count - 1}))"
         return f"(i + {self.below(count)}) % {count}"
+
+    def hashed(self, count: int) -> str:
+        """An index that wraps around, from either end."""
+        terms = ["i", "n", *self.counters]
+        terms += [f"np.int64({name})" for name, dtype in self.values if dtype in INTEGERS]
+        terms += [name for name, value in self.scalars.items() if value.dtype == "int64"]
+        text = f"{self.one_of(terms)} * {self.one_of(FACTORS)}"
+        for _ in range(self.below(3)):
+            text = f"({text} {self.one_of(('+', '-', '*', '^'))} {self.one_of(terms)})"
+        return str(self.one_of((f"({text}) % {count}", f"({text}) % {count} - {count}", f"({text} & {count - 1})")))
+
+    def of(self, array: str) -> str:
+        return self.dtypes.get(array, "")
 
     def conversion(self, of: str, depth: int) -> str:
         return self.converted(of, self.one_of((*TYPES, "bool")), depth)
@@ -250,10 +281,13 @@ class _Writer:
             number = f"({self.leaf('int64')} & np.int64(15))"
             return f"({' or '.join(f'{number} == {self.below(16)}' for _ in range(2 + self.below(4)))})"
         of, operator = self.one_of(TYPES), self.one_of(("<", "<=", ">", ">=", "==", "!="))
-        return f"({self.value(of, depth - 1)} {operator} {self.value(of, depth - 1)})"
+        other = self.one_of(INTEGERS) if form == 4 and of in INTEGERS else of
+        return f"({self.value(of, depth - 1)} {operator} {self.value(other, depth - 1)})"
 
     def of_integers(self, of: str, depth: int) -> str:
-        x, form = self.value(of, depth), self.below(9)
+        x, form = self.value(of, depth), self.below(10)
+        if form == 9:
+            return f"np.{of}({x} ** {2 + self.below(3)})"
         if form == 0:
             return f"np.{of}({self.one_of(('-', '~') if of in SIGNED else ('~',))}{x})"
         if form == 1 and of in SIGNED:
@@ -263,17 +297,15 @@ class _Writer:
             bits = np.iinfo(of).bits
             return f"np.{of}({x} {self.one_of(('<<', '>>'))} ({y} & np.{of}({bits - 1})))"
         if form == 3:
-            if of == "int64":
-                y = f"np.int64(({y} & np.int64(32767)) + np.int64(1))"
-                y = self.one_of((y, f"np.int64(np.int64(-1) - {y})"))
             return f"np.{of}({x} {self.one_of(('//', '%'))} {y})"
         other = of
         if form == 4:
             # of two types: the narrower is widened, but for pairs that would become floats
-            other = self.one_of(SIGNED if of in SIGNED else UNSIGNED)
+            mixed = [one for one in INTEGERS if one != "uint64"] if of in SIGNED else UNSIGNED
+            other = self.one_of(mixed)
             y = self.value(other, depth)
         operator = self.one_of(("+", "-", "*", "&", "|", "^"))
-        return f"np.{of}({_fits(of, operator, x)} {operator} {_fits(other, operator, y)})"
+        return f"np.{of}({x} {operator} {y})"
 
     def of_floats(self, of: str, depth: int) -> str:
         x, form = self.value(of, depth), self.below(8)
@@ -289,6 +321,8 @@ class _Writer:
     def statements(self, count: int, nesting: int) -> None:
         for _ in range(count):
             forms = [self.declare, self.declare, self.assign, self.assign, self.store, self.put, self.update]
+            if self.views:
+                forms += [self.through_view]
             if nesting:
                 forms += [self.branch, self.branch, self.chain, self.loop, self.while_loop]
             if self.in_loop:
@@ -311,7 +345,11 @@ class _Writer:
         name = self.one_of(results)
         of, at = self.dtypes[name], f"{name}[i, {self.below(ROW)}]"
         value = self.value(of, 2)
-        self.line(f"{at} = " + (f"np.{of}({_fits(of, '+', at)} + {_fits(of, '+', value)})" if self.below(2) else value))
+        self.line(f"{at} = " + (f"np.{of}({at} + {value})" if self.below(2) else value))
+
+    def through_view(self, nesting: int) -> None:
+        name = self.one_of(list(self.views))
+        self.line(f"{name}[i, {self.below(2)}] = {self.value(self.of(self.views[name][0]), 2)}")
 
     def put(self, nesting: int) -> None:
         if not self.private:
@@ -385,11 +423,14 @@ class _Writer:
         self.lines += ["", "", "@device_func", f"def {name}({', '.join(f'x{n}' for n in range(len(takes)))}):"]
         self.values = [(f"x{n}", of) for n, of in enumerate(takes)]
         arrays, self.dtypes = self.dtypes, {}
+        views, scalars = self.views, self.scalars
+        self.views, self.scalars = {}, {}
         if self.below(2):
             with self.block(f"if {self.value('bool', 2)}:"):
                 self.line(f"return {self.value(returns, 2)}")
         self.line(f"return {self.value(returns, 2)}")
         self.dtypes, self.values = arrays, []
+        self.views, self.scalars = views, scalars
         self.functions.append((name, takes, returns))
 
     def rounded(self) -> None:
@@ -402,6 +443,15 @@ class _Writer:
         given = ", ".join(self.value(of, 2) for _ in range(1 + two))
         self.line(f"{name}[i, 0] = np.{of}(math.{function}({given}))")
 
+    def scalars_and_views(self) -> None:
+        for number in range(self.below(3)):
+            of = self.one_of(("int64", "int64", "int32", "uint32", "uint64"))
+            numbers = CORNERS + CORNERS_OF_64_BITS * (of == "int64")
+            self.scalars[f"s{number}"] = np.array(self.one_of(numbers)).astype(of)[()]
+        for number in range(self.below(2)):
+            results = [name for name in self.dtypes if name[0] == "r"]
+            self.views[f"m{number}"] = self.one_of(results), self.one_of(list(VIEWS))
+
     def kernel(self) -> RandomKernel:
         for number in range(2 + self.below(3)):
             self.dtypes[f"a{number}"] = self.one_of(TYPES)
@@ -412,9 +462,11 @@ class _Writer:
             of = self.one_of(("int32", "int64", *FLOATS))
             self.dtypes[f"c{number}"] = of
             self.atomics[f"c{number}"] = self.one_of(ATOMICS if of in INTEGERS else ATOMICS[:2])
+        self.scalars_and_views()
         for _ in range(self.below(2)):
             self.function()
-        self.lines += ["", "", f"@kernel({self.one_of(OPTIONS)})", ""]
+        options = [option for option in OPTIONS if not (self.views and "restrict" in option)]
+        self.lines += ["", "", f"@kernel({self.one_of(options)})", ""]
         head = len(self.lines) - 1
         self.line("i, j = item.get_global_id(0), item.get_local_id(0)")
         self.line("group = item.get_group()")
@@ -438,9 +490,11 @@ class _Writer:
             if result:
                 self.line(f"{result}[i, {self.below(ROW)}] = {name}")
         tiles = sorted({word for text in self.lines for word in TILES if f"{word}[" in text})
-        self.lines[head] = f"def run(item: kapi.NdItem, {', '.join([*self.dtypes, 'n', *tiles])}):"
+        self.lines[head] = (
+            f"def run(item: kapi.NdItem, {', '.join([*self.dtypes, *self.views, *self.scalars, 'n', *tiles])}):"
+        )
         source = HEAD + "\n".join(self.lines) + "\n"
-        return RandomKernel(source, dict(self.dtypes), dict(self.ulp), self.below(1 << 16))
+        return RandomKernel(source, dict(self.dtypes), dict(self.ulp), self.below(1 << 16), self.views, self.scalars)
 
 
 TILES: Final = {f"t_{of}": of for of in TYPES}

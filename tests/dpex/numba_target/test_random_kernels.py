@@ -19,10 +19,11 @@ import pytest
 from device_kit import require, require_atomics
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from plain_kernels import run_plainly, ulps_between
-from random_kernels import GROUP, ITEMS, TILES, RandomKernel, random_kernels
+from random_kernels import GROUP, ITEMS, TILES, VIEWS, RandomKernel, random_kernels
 
 from xebench import kernel_api as kapi
 from xebench.dpex import CompiledKernel, KernelCompileError, PreparedLaunch, build, compile_kernel
+from xebench.dpex.narrow import is_within
 from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -60,17 +61,20 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
     """Run a kernel on the device and in plain Python."""
     tiles = [tile for tile in sorted(TILES) if f", {tile}" in case.source]
     expected = case.arrays()
-    run_plainly(case.source, ITEMS, GROUP, [*expected.values(), np.int64(BOUND)], [TILES[tile] for tile in tiles])
+    numbers = [*case.scalars.values(), np.int64(BOUND)]
+    views = [VIEWS[kind](expected[of]) for of, kind in case.views.values()]
+    run_plainly(case.source, ITEMS, GROUP, [*expected.values(), *views, *numbers], [TILES[tile] for tile in tiles])
     queue, index_space = dpctl.SyclQueue(), kapi.NdRange((ITEMS,), (GROUP,))
     local = [kapi.LocalAccessor((GROUP,), np.dtype(TILES[tile]).type) for tile in tiles]
     kernel = kernel_of(case.source, file)
 
     def arguments() -> list[Any]:
-        arrays = [dpt.asarray(array, sycl_queue=queue) for array in case.arrays().values()]
-        return [*arrays, np.int64(BOUND), *local]
+        arrays = {name: dpt.asarray(array, sycl_queue=queue) for name, array in case.arrays().items()}
+        return [*arrays.values(), *(VIEWS[kind](arrays[of]) for of, kind in case.views.values()), *numbers, *local]
 
     compiled = compile_kernel(kernel, index_space, arguments())
-    modules = [compiled, compiled.narrowed] if compiled.narrow else [compiled]
+    may_narrow = compiled.narrow and is_within(compiled.limit, (ITEMS,), arguments())
+    modules = [compiled, compiled.narrowed] if may_narrow else [compiled]
 
     def lines(module: CompiledKernel, *options: str) -> list[str]:
         module = replace(module, options=replace(module.options, build_options=options))

@@ -9,8 +9,8 @@ index space nor a 64-bit argument is above a limit of the kernel, or negative wh
 - :mod:`narrowing` rewrites it. What is not proved stays as it is;
 - :mod:`module` does so with the largest limit under which no more could be narrowed.
 
-A launch beyond the limit, or on another device, takes the module as LLVM made it. A narrowed one is also without what
-no launch needs: tests whose answer the intervals of any launch give, and fences of global memory that are of no use.
+A launch beyond the limit, or on another device, takes the module as LLVM made it. A narrowed one is also without tests
+whose answer the intervals give, and without fences of global memory that are of no use.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _KINDS: Final = {
     "freeze": rf"freeze i64 (?P<a>{NAME})",
     "extremum": rf"(?:tail )?call i64 @llvm\.(?P<op>smin|smax|umin|umax)\.i64"
     rf"\({_ARGUMENT}(?P<a>{_VALUE}), {_ARGUMENT}(?P<b>{_VALUE})\)(?: #\d+)?",
-    "saturated": rf"(?:tail )?call i64 @llvm\.(?P<op>ssub)\.sat\.i64"
+    "saturated": rf"(?:tail )?call i64 @llvm\.(?P<op>ssub|sadd)\.sat\.i64"
     rf"\({_ARGUMENT}(?P<a>{_VALUE}), {_ARGUMENT}(?P<b>{_VALUE})\)(?: #\d+)?",
     "extension": rf"(?P<op>sext|zext)(?: nneg)? i(?P<width>\d+) (?P<narrow>{NAME}) to i64",
     "truncation": rf"trunc(?: nuw| nsw)* i64 (?P<a>{NAME}) to i(?P<width>\d+)",
@@ -38,6 +38,23 @@ _KINDS: Final = {
     rf"|select i1 (?P<left>{NAME}), i1 (?P<right>{NAME}), i1 false)",
     "id": r"(?:extractelement <3 x i64> .*|(?:tail )?call [^@]*i64 @_Z\d+get_\w+_(?:id|size|groups)j\(.*)",
 }
+#: What a line begins with: labels, comments and ends of lists have no opcode.
+_OPCODE: Final = re.compile(rf"^ +(?:{NAME} = )?(?:(?:tail|musttail|notail) )?(?P<opcode>[a-z]\w*)(?= |$)")
+_BARE: Final = re.compile(r"^(?: *(?:;.*)?|\S.*:.*| +\]| +i\d+ -?\d+, label .*)$")
+#: Opcodes of which those above have the forms for integers of 64 bits.
+_MODELLED: Final = frozenset(
+    (*_BINARY.split("|"), "select", "freeze", "sext", "zext", "trunc", "icmp", "sitofp", "uitofp", "phi")
+)
+#: Opcodes of which nothing needs to be known: they take numbers as they are, and may give any.
+_OPAQUE: Final = frozenset(
+    (
+        *("load", "store", "alloca", "fence", "cmpxchg", "atomicrmw", "call", "ret", "br", "switch", "unreachable"),
+        *("extractelement", "insertelement", "shufflevector", "extractvalue", "insertvalue", "getelementptr"),
+        *("fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "fcmp", "fptosi", "fptoui", "fptrunc", "fpext"),
+        *("bitcast", "addrspacecast", "ptrtoint", "inttoptr"),
+    )
+)
+_OF_64_BITS: Final = re.compile(r"\bi64 (?:%|-?\d)|(?:[sz]ext) .* to i64$")
 _PATTERNS: Final = {kind: re.compile(pattern + "$") for kind, pattern in _KINDS.items()}
 
 
@@ -80,12 +97,14 @@ class Function:
         uses: the instructions that mention a value.
         parameters: names, in order.
         predecessors: of each block.
+        unknown: the first line whose effect on integers of 64 bits is not known; nothing can be proved then.
     """
 
     def __init__(self, head: str, lines: list[str]) -> None:
         self.head = head
         self.parameters = _PARAMETER.findall(head[head.index("(") : head.rindex(")")])
         self.instructions = list(_read(lines))
+        self.unknown = next((one.line for one in self.instructions if not _is_known(one)), "")
         self.values = {one.result: one for one in self.instructions if one.result}
         self.uses: dict[str, list[LlvmInstruction]] = defaultdict(list)
         self.predecessors: dict[str, list[str]] = defaultdict(list)
@@ -102,6 +121,15 @@ class Function:
     def text(self) -> str:
         """The text that was read."""
         return "\n".join([self.head, *(one.line for one in self.instructions), "}"])
+
+
+def _is_known(one: LlvmInstruction) -> bool:
+    if one.kind != "other" or _BARE.match(one.line):
+        return True
+    opcode = match["opcode"] if (match := _OPCODE.match(one.line)) else ""
+    if opcode in _MODELLED:
+        return _OF_64_BITS.search(one.line.partition(" = ")[2]) is None
+    return opcode in _OPAQUE
 
 
 def _read(lines: list[str]) -> Iterator[LlvmInstruction]:
@@ -273,7 +301,8 @@ def _extremum(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
 
 def _saturated(one: LlvmInstruction, parts: list[IntegerRange]) -> IntegerRange:
     (a, b), (c, d) = parts
-    return max(a - d, ALL[0]), min(b - c, ALL[1])
+    low, high = (a - d, b - c) if one.op == "ssub" else (a + c, b + d)
+    return min(max(low, ALL[0]), ALL[1]), max(min(high, ALL[1]), ALL[0])
 
 
 TRANSFER: Final = {

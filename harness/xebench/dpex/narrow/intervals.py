@@ -254,7 +254,9 @@ class Intervals:
             step = total.operands[1 - total.operands.index(left)]
             stop, less = difference.operands
             is_it = difference.op in ("sub", "ssub") and less == step
-            is_it |= difference.op == "add" and is_number(less) and is_number(step) and int(less) == -int(step)
+            is_it |= (
+                difference.op in ("add", "sadd") and is_number(less) and is_number(step) and int(less) == -int(step)
+            )
             if is_it and self._binary_fits(total):
                 low, high = self.of(stop)
                 interval = meet(interval, (ALL[0], high - 1) if op == "slt" else (low + 1, ALL[1]))

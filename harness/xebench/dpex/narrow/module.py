@@ -8,7 +8,7 @@ from typing import Final
 
 from xebench.dpex.narrow import BOUND
 from xebench.dpex.narrow.fences import with_local_fences
-from xebench.dpex.narrow.function_text import ALL, NAME, Function, IntegerRange, LlvmInstruction
+from xebench.dpex.narrow.function_text import NAME, Function, IntegerRange, LlvmInstruction
 from xebench.dpex.narrow.intervals import Intervals
 from xebench.dpex.narrow.narrowing import narrowed
 from xebench.dpex.signature import ArrayType, LocalType, Signature
@@ -24,8 +24,6 @@ _BUILT_IN: Final = re.compile(r"@__spirv_BuiltIn(\w+)")
 #: Products of these are ids of a group's first work-item.
 _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
 _IDS: Final = ("GlobalInvocationId", "global_id")
-#: Ids and extents are below this, as SYCL's runtimes refuse more.
-_MOST_ITEMS: Final = 1 << 31
 #: Limits of launches that a narrowed module is for; a kernel has the first that is good enough.
 _LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
 #: What is computed or compared in 64 bits, what may be negative, and what tests for that.
@@ -60,16 +58,18 @@ def bounded_module(text: str, kernel: str, signature: Signature, clean: Callable
 
 
 def _settled(text: str, kernel: str, signature: Signature) -> str:
-    """The module without what no launch needs; "" if there is nothing of it.
+    """The module without what no launch within the widest limit needs; "" if there is nothing of it.
 
-    It leaves out tests with the same result in every launch, such as whether an index is negative, and fences of
+    It leaves out tests with the same result in each of them, such as whether an index is negative, and fences of
     memory that barriers need not order (`with_local_fences`).
     """
     lines = _with_names(text)
     start, end = _place(lines, kernel)
     function = Function(lines[start], lines[start + 1 : end])
+    if function.unknown:
+        return ""
     queries, firsts = _queries(function)
-    intervals = Intervals(function, _known(function, queries, signature, None)[0], firsts)
+    intervals = Intervals(function, _known(function, queries, signature, -BOUND)[0], firsts)
     changed = with_local_fences(function)
     for one in function.instructions:
         assumed = any("@llvm.assume" in use.line for use in function.uses[one.result])
@@ -107,6 +107,8 @@ def _place(lines: list[str], kernel: str) -> tuple[int, int]:
 def _best(head: str, body: list[str], signature: Signature) -> tuple[str, int]:
     """The function narrowed for the first limit under which it is as good as under the last."""
     function = Function(head, body)
+    if function.unknown:
+        return "", 0
     queries, firsts = _queries(function)
 
     def for_limit(limit: int) -> str:
@@ -180,17 +182,16 @@ def _queries(function: Function) -> tuple[list[str], dict[str, str]]:
 
 
 def _known(
-    function: Function, queries: list[str], signature: Signature, limit: int | None
+    function: Function, queries: list[str], signature: Signature, limit: int
 ) -> tuple[dict[str, IntegerRange], dict[str, str]]:
-    """Intervals of parameters and of the index space's numbers, and types of arrays' elements; None: of any launch."""
-    below, number = (_BELOW, (min(limit, 0), abs(limit))) if limit is not None else ((0, ALL[1]), ALL)
-    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, _MOST_ITEMS - 1 if limit is None else abs(limit)))
+    """Intervals of parameters and of the index space's numbers in launches within a limit, and types of elements."""
+    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, abs(limit)))
     elements: dict[str, str] = {}
     names = iter(function.parameters)
     for argument in signature.arguments:
         if isinstance(argument, ArrayType | LocalType):
             count, _, pointer, *extents = (next(names) for _ in range(3 + argument.ndim))
-            known |= dict.fromkeys((count, *extents), below)
+            known |= dict.fromkeys((count, *extents), _BELOW)
             if argument.dtype in _TYPES and getattr(argument, "layout", "C") != "A":  # else by steps of bytes
                 elements[pointer] = _TYPES[argument.dtype]
             if isinstance(argument, LocalType):
@@ -200,7 +201,7 @@ def _known(
         else:
             name = next(names)
             if str(argument) == "int64":
-                known[name] = number
+                known[name] = min(limit, 0), abs(limit)
             if str(argument).startswith("complex"):
                 next(names)
     return known, elements

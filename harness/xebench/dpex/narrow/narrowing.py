@@ -312,7 +312,7 @@ class _Rewriting:
         return {
             "select": f"select i1 {one.fields.get('condition')}, i32 {', i32 '.join(values)}",
             "freeze": f"freeze i32 {values[0]}",
-            "saturated": f"sub nsw i32 {', '.join(values)}",
+            "saturated": f"{one.op[1:]} nsw i32 {', '.join(values)}",
             "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
         }[one.kind]
 
