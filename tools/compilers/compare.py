@@ -32,7 +32,7 @@ from typing import Any, Final, TextIO
 import msgspec
 import numpy as np
 
-from tools.compilers.modules import Module, read_index
+from tools.compilers.modules import Module, read_index, source_key
 from tools.pages import renewed
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.errors import XebenchError
@@ -129,7 +129,7 @@ def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
     from tools.compilers.suite_kernels import CompilingSession, collect_preset
     from xebench.dpex import direct_calls
     from xebench.dpex.foreign_kernel import ForeignKernel
-    from xebench.dpex.identity import UnknownIdentity, kernel_key
+    from xebench.dpex.identity import UnknownIdentity
     from xebench.dpex.kernel_store import KernelStore
     from xebench.dpex.signature import signature_of
     from xebench.measuring.session.session import Session
@@ -145,7 +145,7 @@ def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
             if not isinstance(kernel, ForeignKernel):
                 signature = signature_of(kernel, index_space, arguments)
                 try:
-                    key = kernel_key(kernel, signature)
+                    key = source_key(kernel, signature)
                 except UnknownIdentity:
                     key = ""
                 if key and key not in without:

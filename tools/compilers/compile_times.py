@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from tools.compilers.modules import source_key
+
 #: Local memory, group functions, atomics, private arrays, mathematics, index arithmetic.
 PATTERNS: Final = (
     *("tiled_matmul", "slm_histogram", "reduction_sum", "atomics_dtype", "subgroup_shuffle_transpose"),
@@ -63,7 +65,6 @@ def times(folder: Path) -> dict[str, Any]:
     from tools.compilers.suite_kernels import CompilingSession, NotingStore, collect_preset
     from xebench.dpex import SpirvCache, direct_calls
     from xebench.dpex.compiler import of_this_stack
-    from xebench.dpex.identity import kernel_key
     from xebench.dpex.signature import signature_of
     from xebench.dpex.spirv_cache import this_compiler
     from xebench.measuring.session.session import Session
@@ -76,7 +77,7 @@ def times(folder: Path) -> dict[str, Any]:
     def time_it(kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         if hasattr(kernel, "py_func"):
             signature = signature_of(kernel, index_space, arguments)
-            if (key := kernel_key(kernel, signature)) not in ms:
+            if (key := source_key(kernel, signature)) not in ms:
                 started = time.perf_counter()
                 of_this_stack(kernel, signature, cache)
                 ms[key] = 1e3 * (time.perf_counter() - started)

@@ -6,12 +6,17 @@ equal byte for byte, whatever Python made them (docs/compiler.md).
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+
+from xebench.dpex.identity import Identity
 
 INDEX: Final = "kernels.json"
 
@@ -20,7 +25,7 @@ class Module(msgspec.Struct, frozen=True):
     """A kernel for one signature, and its module ``KEY.spv``; ``KEY.narrow.spv`` has indices in 32 bits.
 
     Attributes:
-        key: `xebench.dpex.identity.kernel_key`, the same for every compiler.
+        key: `source_key`, the same for every compiler.
         kernel: name in the module.
         origin: file of the kernel, below the project's folder.
         signature: index space and argument types.
@@ -51,6 +56,24 @@ def read_index(folder: Path) -> Index:
     return msgspec.json.decode((folder / INDEX).read_bytes(), type=Index)
 
 
+class _OfSource(Identity):
+    """Text in the place of code, which differs between versions of Python."""
+
+    def add_code(self, function: Any) -> None:
+        self._token("source", textwrap.dedent(inspect.getsource(function)))
+
+
+def source_key(kernel: Any, signature: Any) -> str:
+    """The identity of a kernel's source text for a signature, hexadecimal.
+
+    Raises:
+        UnknownIdentity: it has none.
+    """
+    identity = _OfSource()
+    identity.add(kernel)
+    return hashlib.sha256(f"{identity.hexdigest()} {signature!r}".encode()).hexdigest()
+
+
 def compile_suite(folder: Path) -> list[str]:
     """Compile the kernels; return a line for each variant that fails."""
     from xebench.system import runtime
@@ -60,7 +83,6 @@ def compile_suite(folder: Path) -> list[str]:
     from xebench.dpex import options_of
     from xebench.dpex.compiler import compile_for
     from xebench.dpex.foreign_kernel import ForeignKernel
-    from xebench.dpex.identity import kernel_key
     from xebench.dpex.signature import signature_of
     from xebench.dpex.spirv_cache import compiler_versions
     from xebench.patterns.registry import builtin_files, portable_source, read
@@ -71,7 +93,7 @@ def compile_suite(folder: Path) -> list[str]:
         if isinstance(kernel, ForeignKernel):
             return
         signature = signature_of(kernel, index_space, arguments)
-        key = kernel_key(kernel, signature)
+        key = source_key(kernel, signature)
         if key in found:
             return
         compiled = compile_for(kernel, signature, None)

@@ -1,9 +1,11 @@
-"""The identity of a kernel: a hash of its source text and of everything that the text refers to, for keys of caches.
+"""The identity of a kernel: a hash of its code and of everything that the code refers to, for keys of caches.
 
-The same kernel has the same hash on both stacks: neither bytecode nor versions are part of it. These parts count, all
-of them recursively: a function's source text, the values that its closure and its globals hold, and the functions that
-it calls. What `xebench.dpex`, its ``kernel_api``, numpy and the standard library publish counts by name. Where a kernel
-refers to something else, such as an object, it has no identity.
+These parts count, all of them recursively: a function's code object, which differs between versions of Python, the
+values that its defaults, its closure and its globals hold, and the functions that it calls. So do the user's
+``overload``s and ``intrinsic``s of numba, whichever a kernel calls. The source text does not count: it may have been
+edited since the code was made, and holds several functions where a line has several lambdas. What `xebench.dpex`, its
+``kernel_api``, numpy and the standard library publish counts by name. Where a kernel refers to something else, such as
+an object, it has no identity.
 """
 
 from __future__ import annotations
@@ -12,9 +14,7 @@ import builtins
 import dis
 import enum
 import hashlib
-import inspect
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -27,10 +27,17 @@ from xebench.dpex.kernel_options import SourceFunction, options_of
 from xebench.dpex.signature import Signature
 
 # What these modules publish counts by its name.
-_TRUSTED = ("builtins", "math", "cmath", "operator", "numpy", "numba", "numba_dpex", "dpnp", "xebench.dpex")
+_TRUSTED = (
+    *("builtins", "math", "cmath", "operator", "numpy", "numba", "llvmlite", "numba_dpex", "dpnp", "xebench.dpex"),
+)
+_CODE_FIELDS = (
+    *("co_name", "co_code", "co_exceptiontable", "co_names", "co_varnames", "co_freevars", "co_cellvars"),
+    *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_consts"),
+)
 # Options of a decorated function that numba-dpex adds by itself.
 _ADDED_OPTIONS = ("_compilation_mode", "nopython", "experimental")
-_PLAIN = (bool, int, float, complex, str, bytes)
+#: What code holds of these is told by its text; slices are constants since Python 3.14.
+_PLAIN = (type(None), type(...), bool, int, float, complex, str, bytes, slice)
 _KERNEL_API = {id(getattr(kernel_api, name)): name for name in kernel_api.__all__}
 
 
@@ -41,7 +48,7 @@ class UnknownIdentity(Exception):
 _digests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
-def source_digest(kernel: Any) -> str:
+def digest(kernel: Any) -> str:
     """The identity of a kernel, hexadecimal.
 
     Raises:
@@ -54,13 +61,28 @@ def source_digest(kernel: Any) -> str:
     return _digests[kernel]
 
 
+def extensions_digest() -> str:
+    """The identity of the ``overload``s of numba that are not its own.
+
+    Raises:
+        UnknownIdentity: one has none.
+    """
+    identity = Identity()
+    if templates := sys.modules.get("numba.core.typing.templates"):
+        for template in (*templates.builtin_registry.functions, *templates.builtin_registry.attributes):
+            function = getattr(template, "_overload_func", None)
+            if isinstance(function, FunctionType) and not _trusted(function.__globals__.get("__name__", "")):
+                identity.add(function)
+    return identity.hexdigest()
+
+
 def kernel_key(kernel: Any, signature: Signature) -> str:
     """The identity of a kernel compiled for a signature, hexadecimal.
 
     Raises:
         UnknownIdentity: it has none.
     """
-    return hashlib.sha256(f"{source_digest(kernel)} {signature!r}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest(kernel)} {extensions_digest()} {signature!r}".encode()).hexdigest()
 
 
 class Identity:
@@ -84,7 +106,7 @@ class Identity:
         published = _published_name(value)
         if published:
             self._token("published", published)
-        elif value is None or type(value) in _PLAIN:
+        elif type(value) in _PLAIN:
             self._token(type(value).__name__, repr(value))
         elif isinstance(value, enum.Enum):
             self._token("enum", f"{type(value).__qualname__}.{value.name}")
@@ -111,14 +133,20 @@ class Identity:
 
     def is_compound(self, value: Any) -> bool:
         """True if a value is one of those that may refer to others, themselves among them."""
-        return isinstance(value, FunctionType | ModuleType) or hasattr(value, "py_func")
+        is_python = isinstance(value, FunctionType | CodeType | ModuleType)
+        return is_python or hasattr(value, "py_func") or _is_intrinsic(value)
 
     def add_compound(self, value: Any, looked_up: frozenset[str]) -> None:
         """Add such a value, which was not added before."""
         if isinstance(value, FunctionType):
             self.add_function(value)
+        elif isinstance(value, CodeType):
+            for name in _CODE_FIELDS:
+                self.add(getattr(value, name))
         elif isinstance(value, ModuleType):
             self._add_module(value, looked_up)
+        elif _is_intrinsic(value):
+            self.add(value._defn)
         else:
             self.add_decorated(value)
 
@@ -133,9 +161,9 @@ class Identity:
         self.add(decorated.py_func)
 
     def add_function(self, function: FunctionType) -> None:
-        """Add a Python function: its text, and what that refers to."""
+        """Add a Python function: its code, and what that refers to."""
         self._token("function", function.__name__)
-        self.add_text(function)
+        self.add_code(function)
         self.add(function.__defaults__)
         self.add(sorted((function.__kwdefaults__ or {}).items()))
         codes = list(_with_nested(function.__code__))
@@ -150,12 +178,9 @@ class Identity:
             else:
                 self.add(getattr(builtins, name, None))
 
-    def add_text(self, function: FunctionType) -> None:
-        """Add what a function does: its source text."""
-        try:
-            self._token("source", textwrap.dedent(inspect.getsource(function)))
-        except (OSError, TypeError) as error:
-            raise UnknownIdentity(f"{function.__name__}, whose source is not in a file") from error
+    def add_code(self, function: FunctionType) -> None:
+        """Add what a function does."""
+        self.add(function.__code__)
 
     def _token(self, tag: str, payload: bytes | str = b"") -> None:
         data = payload.encode() if isinstance(payload, str) else payload
@@ -196,6 +221,11 @@ class Identity:
             if hasattr(module, attribute):
                 self._token("attribute", attribute)
                 self.add(getattr(module, attribute), attributes)
+
+
+def _is_intrinsic(value: Any) -> bool:
+    """True for a function that numba's ``intrinsic`` decorates."""
+    return isinstance(getattr(value, "_defn", None), FunctionType)
 
 
 def _trusted(module: str) -> bool:

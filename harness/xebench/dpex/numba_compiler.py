@@ -12,10 +12,9 @@ error, where some drivers report nothing.
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Mapping
-from types import CodeType, FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
 import dpctl
@@ -41,7 +40,7 @@ from xebench.dpex import llvm_text
 from xebench.dpex.code_generation.integers import replacements
 from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
 from xebench.dpex.foreign_kernel import Parameter
-from xebench.dpex.identity import Identity, UnknownIdentity
+from xebench.dpex.identity import Identity, UnknownIdentity, extensions_digest
 from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts
 from xebench.dpex.narrow.module import bounded_module
@@ -256,19 +255,6 @@ _PACKAGES = ("numba", "numba-dpex", "llvmlite", "dpcpp-llvm-spirv", "numpy", "dp
 # Settings of numba and numba-dpex, which environment variables change.
 _SETTINGS = ("DPEX_OPT", "INLINE_THRESHOLD", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "OPT")
 
-_CODE_FIELDS = (
-    "co_name",
-    "co_code",
-    "co_exceptiontable",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_cellvars",
-    "co_argcount",
-    "co_kwonlyargcount",
-    "co_flags",
-)
-
 
 def fingerprint(kernel: Any, signature: Signature) -> str | None:
     """The identity of compiling ``kernel`` for ``signature``, or None if it cannot be determined."""
@@ -277,6 +263,7 @@ def fingerprint(kernel: Any, signature: Signature) -> str | None:
         identity.add(toolchain(*_PACKAGES))
         identity.add([str(getattr(config, name)) for name in _SETTINGS])
         identity.add(repr(signature))
+        identity.add(extensions_digest())
         identity.add(kernel)
     except UnknownIdentity:
         return None
@@ -292,30 +279,12 @@ class _OfCompilation(Identity):
         else:
             super().add(value, attributes)
 
-    def is_compound(self, value: Any) -> bool:
-        return isinstance(value, CodeType) or super().is_compound(value)
-
-    def add_compound(self, value: Any, looked_up: frozenset[str]) -> None:
-        if isinstance(value, CodeType):
-            for field in _CODE_FIELDS:
-                self.add(getattr(value, field))
-            self.add(value.co_consts)
-        else:
-            super().add_compound(value, looked_up)
-
     def add_decorated(self, decorated: Any) -> None:
         self._token("dispatcher", type(decorated).__name__)
         if isinstance(decorated, SPIRVKernelDispatcher):
             self.add(decorated.targetoptions["_compilation_mode"])
             self.add(repr(decorated._compiler.locals))
         super().add_decorated(decorated)
-
-    def add_text(self, function: FunctionType) -> None:
-        try:
-            self.add(inspect.getsource(function))
-        except (OSError, TypeError):
-            self._token("no source")
-        self.add(function.__code__)
 
 
 def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
