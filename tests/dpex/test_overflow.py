@@ -197,3 +197,16 @@ def test_no_hash_leads_outside_of_an_array() -> None:
     expected = np.bincount(slots % SLOTS, minlength=SLOTS)
     for _, counts in launch_each(histogram, ITEMS, BYTES, np.zeros(SLOTS, np.int32)):
         assert counts.tolist() == expected.tolist()
+
+
+def test_an_atomic_reference_counts_from_the_end_as_an_index_does() -> None:
+    @kernel
+    def add(item: kapi.Item, counts: Any, behind: Any) -> None:
+        i = item.get_id(0)
+        kapi.AtomicRef(counts, behind[i]).fetch_add(np.int32(1))
+        kapi.AtomicRef(counts, i * GOLDEN % 8 - 8).fetch_add(np.int32(100))
+
+    behind = np.array([-1, -1, 0, -8, 7, -4, 3, 2])
+    expected = np.bincount(behind % 8, minlength=8) + 100 * np.bincount(np.arange(8) * GOLDEN % 8, minlength=8)
+    for counts, _ in launch_each(add, 8, np.zeros(8, np.int32), behind):
+        assert counts.tolist() == expected.tolist()

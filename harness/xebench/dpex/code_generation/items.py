@@ -227,7 +227,7 @@ def atomic_ref(ref: Any, index: Any, memory_order: Any, memory_scope: Any, addre
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         reference = cgutils.create_struct_proxy(made)(context, builder)
-        reference.ref = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
+        reference.ref = spirv.element_pointer(context, builder, array, args[0], args[1], parts, wraparound=True)
         return reference._getvalue()
 
     return signature(made, array, index_type, memory_order, memory_scope, address_space), generate

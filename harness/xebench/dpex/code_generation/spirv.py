@@ -140,15 +140,22 @@ def as_condition(builder: Any, value: Any) -> Any:
 
 
 def element_pointer(
-    context: Any, builder: Any, array_type: Any, array: Any, index: Any, index_types: Sequence[Any]
+    context: Any,
+    builder: Any,
+    array_type: Any,
+    array: Any,
+    index: Any,
+    index_types: Sequence[Any],
+    *,
+    wraparound: bool = False,
 ) -> Any:
-    """A pointer to one element; indices are not wrapped around, so they must not be negative."""
+    """A pointer to one element; without ``wraparound`` indices must not be negative."""
     parts = cgutils.unpack_tuple(builder, index) if checks.is_aggregate(index) else [index]
     positions = [
         context.cast(builder, part, part_type, types.intp) for part, part_type in zip(parts, index_types, strict=True)
     ]
     view = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, view, positions, wraparound=False)
+    return cgutils.get_item_pointer(context, builder, array_type, view, positions, wraparound=wraparound)
 
 
 def cast_pointer(builder: Any, pointer: Any, pointee: Any) -> Any:
