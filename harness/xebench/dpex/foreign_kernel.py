@@ -7,7 +7,7 @@ This is no C compiler. It parses comments, ``#define NAME text``, ``typedef type
 text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
-Zero takes SPIR-V alone, which comes from a pack (`xebench pack` makes it with Intel's offline compiler).
+Zero takes SPIR-V alone (`xebench.dpex.opencl_modules`).
 """
 
 from __future__ import annotations
