@@ -291,7 +291,7 @@ class HostTrace:
             (session, "queues_on", "queue"),
             (queue, "wait", "wait"),
             (DeviceEvent, "wait", "wait"),
-            (kernel_store.KernelStore, "_compile", "compile"),
+            (kernel_store, "compile_for", "compile"),
             (kernel_store, "build", "build"),
         ]
         originals = [(owner, name, vars(owner)[name]) for owner, name, _ in replaced]
@@ -319,7 +319,7 @@ class HostTrace:
         if kind == "allocation":
             return f"allocate {result.nbytes} bytes of {result.usm_type} memory"
         if kind == "compile":
-            return f"{'find compiled' if result.cached else 'compile'} {name_of(arguments[1])}"
+            return f"{'find compiled' if result.cached else 'compile'} {name_of(arguments[0])}"
         if kind == "build":
             return f"build {arguments[0].name}"
         if isinstance(arguments[0], DeviceEvent):
