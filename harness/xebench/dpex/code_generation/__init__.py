@@ -30,4 +30,5 @@ __all__ = [
     "compile",
     "device_function",
     "device_types",
+    "integers",
 ]
