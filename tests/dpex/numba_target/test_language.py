@@ -215,6 +215,29 @@ def wrong_argument(item: kapi.NdItem, x: Any) -> None:
     kapi.group_barrier(item)  # wrong
 
 
+#: Text that would be code in a module: passes that read modules as text must not find it.
+TEXTS = (
+    "x i5 = add i33 y",
+    "p = getelementptr q, %z = fadd w",
+    "v = uitofp nneg i64 and call foo @bar(x) and @exp(y)",
+    "%q = freeze i64 %r 100% %d",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_is_no_code(text: str, queue: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    @kernel(fast_math=True, unroll=2, restrict=True)
+    def say(item: kapi.Item, x: Any) -> None:
+        for _ in range(2):
+            print(text)
+        x[0] = math.exp(x[0])
+
+    x = dpt.asarray([0.0], dtype="f4", sycl_queue=queue)
+    call_kernel(say, kapi.Range(1), x)
+    assert capfd.readouterr().out == f"{text}\n" * 2
+    assert float(x[0]) == 1
+
+
 def wrong_print(item: kapi.Item, x: Any) -> None:
     print(x)  # wrong
 

@@ -41,6 +41,13 @@ _EXTENSIONS: Final = (
 _ID: Final = re.compile(r"^ +(%\d+) = [a-z_ ]*call [^\n]*i64 @_Z\d+get_\w+_(?:id|size|groups)j\([^\n]*$", re.MULTILINE)
 
 
+def without_texts(module: str) -> tuple[str, str]:
+    """A module's text without its constants of text, which are the user's and no code, and these."""
+    lines = module.splitlines(keepends=True)
+    texts = [line for line in lines if line.startswith("@") and ' c"' in line]
+    return "".join(line for line in lines if line not in texts), "\n" + "".join(texts)
+
+
 class BackEndError(RuntimeError):
     """The back end failed; the message is its own."""
 
@@ -152,10 +159,10 @@ def _made(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> bytes
     llvm.set_option("", "--spirv-ext=" + ",".join(f"+{name}" for name in _EXTENSIONS))
     llvm.set_option("", NO_TABLES)
     optimised = _optimised(llvm, triple, unroll, clean, text)
-    if ODD_WIDTH.search(optimised):
+    if ODD_WIDTH.search(without_texts(optimised)[0]):
         llvm.set_option("", NO_FORMULAS)
         optimised = _optimised(llvm, triple, unroll, clean, text)
-    odd = ODD_WIDTH.search(optimised)
+    odd = ODD_WIDTH.search(without_texts(optimised)[0])
     if odd:
         raise ValueError(f"LLVM made integers of {odd[1]} bits, which its back end would widen without masking them")
     spirv: bytes = _machine(llvm, triple).emit_object(llvm.parse_assembly(optimised))
@@ -176,9 +183,10 @@ def _optimised(llvm: Any, triple: str, unroll: bool, clean: bool, text: str) -> 
     passes.add_strip_symbols_pass()
     passes.run(module, builder)
     module.verify()
+    code, texts = without_texts(str(module))
     # a conversion of the same value, which Intel's GPUs have in fewer instructions
-    optimised = str(module).replace("uitofp nneg", "sitofp")
-    return optimised if clean else _with_assumptions(optimised)
+    optimised = code.replace("uitofp nneg", "sitofp")
+    return (optimised if clean else _with_assumptions(optimised)) + texts
 
 
 def _with_assumptions(text: str) -> str:

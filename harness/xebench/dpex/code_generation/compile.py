@@ -22,7 +22,7 @@ from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
 
 from xebench.dpex import kernel_names, llvm_text
-from xebench.dpex.code_generation.back_end import BackEnd
+from xebench.dpex.code_generation.back_end import BackEnd, without_texts
 from xebench.dpex.code_generation.calls import INT32, INT64, LIBRARY, private_array
 from xebench.dpex.code_generation.checks import DeviceFunctionType
 from xebench.dpex.code_generation.context import NAME, TRIPLE, target
@@ -187,22 +187,23 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
     for function in whole.functions:
         if not function.is_declaration and function.name != kernel:
             function.linkage = llvm.Linkage.internal
-    text = str(whole)
+    text, texts = without_texts(str(whole))
     for call in _CALLED.finditer(text):
         if not call["name"].startswith(_OF_DEVICE):
             raise HostFunction(f"it calls {call['name']}, which does not exist on devices")
-    return llvm_text.apply_options(llvm_text.state_launch(text, kernel, facts), kernel, options)
+    return llvm_text.apply_options(llvm_text.state_launch(text, kernel, facts), kernel, options) + texts
 
 
 def _with_device_library(text: str) -> str:
     """Call OpenCL's functions where numba calls those of C's library."""
+    text, texts = without_texts(text)
     declared = {match["name"] for match in _DECLARED.finditer(text)}
     for name in sorted(declared & LIBRARY.keys()):
         if LIBRARY[name] in declared:
             text = re.sub(rf'^declare [^@]*@"?{name}"?\(.*\n', "", text, flags=re.MULTILINE)
         text = re.sub(rf'@"?{name}"?\(', f'@"{LIBRARY[name]}"(', text)
         declared.add(LIBRARY[name])
-    return text
+    return text + texts
 
 
 _back_end = BackEnd()
