@@ -164,7 +164,18 @@ def _instruction(line: str, block: str, result: str, body: str) -> LlvmInstructi
 
 IntegerRange = tuple[int, int]
 
-ALL: Final[IntegerRange] = (-(1 << 63), (1 << 63) - 1)
+#: Bits of integers, before and after. The rules hold for any two numbers, and tests prove them by exhaustion for small
+#: ones.
+WIDE: Final = 64
+NARROW: Final = 32
+
+
+def range_of(width: int) -> IntegerRange:
+    """The signed numbers of so many bits."""
+    return -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+
+ALL: Final = range_of(WIDE)
 #: Ends that intervals which still grow are taken to.
 _STEPS: Final = (0, 1 << 16, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 32, 1 << 47, 1 << 62, (1 << 63) - 1)
 
@@ -214,7 +225,7 @@ def widened(before: IntegerRange, new: IntegerRange) -> IntegerRange:
 
 def is_moderate(interval: IntegerRange) -> bool:
     """True if sums of two such numbers fit 64 bits."""
-    return interval[0] > -(1 << 62) and interval[1] < 1 << 62
+    return interval[0] > ALL[0] // 2 and interval[1] < -(ALL[0] // 2)
 
 
 def _checked(low: int, high: int) -> IntegerRange:
@@ -266,12 +277,12 @@ def _bits(op: str, left: IntegerRange, right: IntegerRange) -> IntegerRange:
 
 
 def _shift(op: str, number: IntegerRange, by: IntegerRange) -> IntegerRange:
-    if by[0] != by[1] or not 0 <= by[0] < 64:
+    if by[0] != by[1] or not 0 <= by[0] < WIDE:
         return (0, number[1]) if number[0] >= 0 and op != "shl" else ALL
     if op == "shl":
         return _checked(number[0] << by[0], number[1] << by[0])
     if op == "lshr" and number[0] < 0:
-        return ALL if by[0] == 0 else (0, (1 << (64 - by[0])) - 1)
+        return ALL if by[0] == 0 else (0, (1 << (WIDE - by[0])) - 1)
     return number[0] >> by[0], number[1] >> by[0]
 
 

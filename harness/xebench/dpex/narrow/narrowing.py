@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from xebench.dpex.narrow import BOUND
-from xebench.dpex.narrow.function_text import Function, IntegerRange, LlvmInstruction, is_number
+from xebench.dpex.narrow.function_text import NARROW, Function, IntegerRange, LlvmInstruction, is_number, range_of
 from xebench.dpex.narrow.indices import ELEMENT, Addresses, Wrapped, counts, parts_of_indices, wrapped_indices, zeros
 from xebench.dpex.narrow.intervals import Intervals
 
@@ -81,8 +81,7 @@ class _Rewriting:
         return one.result in self._bounded and one.result in self._low | self._whole and self._fits(one.extent)
 
     def _fits(self, value: str) -> bool:
-        low, high = self._intervals.of(value)
-        return low >= -(1 << 31) and high < 1 << 31
+        return _is_narrow(*self._intervals.of(value))
 
     def _is_constant(self, value: str) -> bool:
         low, high = self._intervals.of(value)
@@ -97,7 +96,7 @@ class _Rewriting:
             return True
         if not self._fits(one.result) or not all(map(self._fits, one.operands)):
             return False
-        if one.op in ("shl", "lshr", "ashr") and not (one.operands[1].isdigit() and int(one.operands[1]) < 32):
+        if one.op in ("shl", "lshr", "ashr") and not (one.operands[1].isdigit() and int(one.operands[1]) < NARROW):
             return False
         unsigned = one.op in ("lshr", "udiv", "urem", "umin", "umax")
         return not unsigned or all(map(self._is_positive, one.operands))
@@ -108,7 +107,7 @@ class _Rewriting:
             one.result
             for one in self._function.instructions
             if one.kind in _COMPUTED and one.op in _OF_LOW_BITS and one.result not in self._whole
-            if one.op != "shl" or (one.operands[1].isdigit() and int(one.operands[1]) < 32)
+            if one.op != "shl" or (one.operands[1].isdigit() and int(one.operands[1]) < NARROW)
         }
         while True:
             wrong = {
@@ -122,7 +121,7 @@ class _Rewriting:
 
     def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
-            return int(use.fields["width"] or 64) <= 32
+            return int(use.fields["width"] or 64) <= 32  # of the text
         if id(use) in self._decided or id(use) in self._wrapped or self._is_halved(use):
             return True
         if use.kind == "gep":
@@ -179,7 +178,7 @@ class _Rewriting:
         left, right = one.operands
         if id(one) in self._decided:
             return f"icmp {'eq' if self._decided[id(one)] else 'ne'} i32 0, 0"
-        if one.op == "ult" and right == str(1 << 31) and self._fits(left):
+        if one.op == "ult" and right == str(1 << (NARROW - 1)) and self._fits(left):
             return f"icmp sgt i32 {self._of(left)}, -1"
         if one.op in ("eq", "ne") and (after := self._number_after(one)):
             return f"icmp {'sge' if one.op == 'eq' else 'slt'} i32 {self._of(after[0])}, {self._of(after[1])}"
@@ -250,7 +249,7 @@ class _Rewriting:
 
     def _sum_fits(self, values: list[str]) -> bool:
         intervals = [self._intervals.of(value) for value in values]
-        return sum(low for low, _ in intervals) >= -(1 << 31) and sum(high for _, high in intervals) < 1 << 31
+        return _is_narrow(sum(low for low, _ in intervals), sum(high for _, high in intervals))
 
     def _summands(self, value: str, depth: int) -> list[str]:
         one = self._function.values.get(value)
@@ -325,17 +324,27 @@ class _Rewriting:
             rises = positive and (bounded or (whole and self._is_positive(one.result)))
             flags = " nuw nsw" if rises else " nsw" if whole else ""
         if op == "and" and bounded and is_number(one.operands[1]):
-            values[1] = str(int(values[1]) & 0x7FFFFFFF)  # which says that it is not negative
+            values[1] = str(int(values[1]) & range_of(NARROW)[1])  # which says that it is not negative
         return f"{op}{flags} i32 {values[0]}, {values[1]}"
 
     def _of(self, value: str) -> str:
         """The low 32 bits of a value."""
         if is_number(value):
-            low = int(value) & 0xFFFFFFFF if value.lstrip("-").isdigit() else None
-            return value if low is None else str(low - (1 << 32) if low >> 31 else low)
+            return str(_low_bits(int(value))) if value.lstrip("-").isdigit() else value
         if value not in self._whole and value not in self._low:
             self._cut.add(value)
         return _short(value)
+
+
+def _is_narrow(low: int, high: int) -> bool:
+    least, most = range_of(NARROW)
+    return least <= low and high <= most
+
+
+def _low_bits(number: int) -> int:
+    """The number of fewer bits that these of a number are."""
+    sign = 1 << (NARROW - 1)
+    return ((number + sign) & (2 * sign - 1)) - sign
 
 
 def _short(value: str) -> str:
