@@ -420,3 +420,36 @@ def test_an_int_is_a_signed_number_whatever_was_launched_before(session: Any) ->
         session.launch(third, space(), y, of)
     session.wait()
     assert len(session.take_kernels()) == 2
+
+
+def test_both_widths_are_compared_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    import dpctl
+
+    from xebench import kernel_api as kapi
+    from xebench.dpex import compile_kernel, dpex_errors, kernel, kernel_store
+    from xebench.dpex.kernel_store import KernelStore
+    from xebench.system.runtime.tensor import tensor as dpt
+
+    def adding(number: int) -> Any:
+        @kernel
+        def add(item: kapi.Item, y, x):
+            y[item.get_id(0)] += x[item.get_id(0)] + number
+
+        return add
+
+    monkeypatch.setenv("XEBENCH_NARROW", "check")
+    queue, space = dpctl.SyclQueue(), kapi.Range(8)
+    both = dpt.zeros(16, dtype="i8", sycl_queue=queue)
+    arguments = both[:8], both[::-1][:8]
+    store = KernelStore()
+    for _ in range(2):
+        store.submit(adding(1), queue, space, arguments).wait()
+    assert [used["narrow"] for used in store.take_used()] == [True]
+    assert dpt.asnumpy(both).tolist() == [2] * 8 + [0] * 8
+
+    right, wrong = (compile_kernel(adding(number), space, arguments) for number in (1, 2))
+    monkeypatch.setattr(kernel_store, "compile_for", lambda *_: replace(right, narrow=wrong.narrow))
+    with pytest.raises(dpex_errors.WidthsDiffer, match="kernel add: .* other bytes in argument 0"):
+        store.submit(adding(1), queue, space, arguments)

@@ -77,6 +77,10 @@ class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
     """The device lacks what the kernel or the launch needs (sub-group size, work-group size, local memory)."""
 
 
+class WidthsDiffer(DpexError):
+    """A kernel's two modules leave different bytes in an array (``XEBENCH_NARROW=check``)."""
+
+
 class SubmissionError(DpexError, RuntimeError):
     """The runtime refused a command, or would: a kernel was built for another context than its queue's."""
 

@@ -24,8 +24,10 @@ from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.narrow import is_narrow, is_within
 from xebench.dpex.signature import CompiledKernel, index_space_extents, signature_of
 from xebench.dpex.spirv_cache import SpirvCache
+from xebench.dpex.width_check import submit_both
 from xebench.errors import Unsupported
 from xebench.system.runtime.opencl_library import OpenCLError
+from xebench.system.runtime.variables import narrow_switch
 from xebench.system.sycl_types import Event
 
 #: The module, its options, the device and the kernel in it, which a driver's binary is of; and the context.
@@ -69,12 +71,14 @@ class _Place:
     Attributes:
         kernel, queue: held, as the place is found by their ids.
         is_narrow: the device is given narrowed modules.
+        is_checked: these are compared with the ones in 64 bits at each launch.
         idle: launches that were prepared and are not in use, the latest last. They hold no arguments.
     """
 
     kernel: Any
     queue: dpctl.SyclQueue
     is_narrow: bool
+    is_checked: bool
     idle: list[PreparedLaunch] = field(default_factory=list)
 
     def take(self, arguments: Sequence[Any]) -> PreparedLaunch | None:
@@ -156,7 +160,7 @@ class KernelStore:
         name = (id(kernel), id(queue), extents)
         place = self._places.get(name)
         if place is None:
-            place = _Place(kernel, queue, is_narrow(queue.sycl_device))
+            place = _Place(kernel, queue, is_narrow(queue.sycl_device), narrow_switch() == "check")
         launch = place.take(arguments) if self.observer is None else None
         if launch is None:
             with self._making:
@@ -166,9 +170,17 @@ class KernelStore:
             with self._making:
                 keep(self._used, launch.device_kernel, _sizes(launch))
         self.latest = launch
-        event = launch.submit(depends)
+        if place.is_checked and launch.device_kernel.compiled.bounded:
+            event = submit_both(self._in_64_bits(place, index_space, arguments), launch, arguments, depends)
+        else:
+            event = launch.submit(depends)
         place.give_back(launch)
         return event
+
+    def _in_64_bits(self, place: _Place, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch:
+        with self._making:
+            compiled = compile_for(place.kernel, signature_of(place.kernel, index_space, arguments), self._cache)
+            return PreparedLaunch(self._built_for(compiled, place.queue), place.queue, index_space, arguments)
 
     def _prepare(self, place: _Place, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch:
         """The launch for the types of these arguments, with their values."""

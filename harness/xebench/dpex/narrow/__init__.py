@@ -31,7 +31,7 @@ BOUND: Final = 1 << 30
 def is_narrow(device: Device) -> bool:
     """True if a ``dpctl.SyclDevice`` is given narrowed modules."""
     switch = narrow_switch()
-    return switch == "on" or (switch == "gpu" and bool(device.is_gpu))
+    return switch in ("on", "check") or (switch == "gpu" and bool(device.is_gpu))
 
 
 def is_within(limit: int, extents: Iterable[int], arguments: Iterable[Any]) -> bool:

@@ -145,7 +145,10 @@ def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[s
 
 
 def narrow_switch() -> str:
-    """``XEBENCH_NARROW``: where indices of kernels are narrowed to 32 bits: on "gpu"s, the default, "on" or "off"."""
+    """``XEBENCH_NARROW``: where indices of kernels are narrowed to 32 bits.
+
+    On "gpu"s, the default; "on", everywhere; "check", everywhere, each launch compared with one in 64 bits; or "off".
+    """
     return os.environ.get("XEBENCH_NARROW") or "gpu"
 
 
