@@ -17,7 +17,7 @@ pytestmark = pytest.mark.device
 ITEMS, SLOTS = 1024, 1000
 FACTOR, TERM, GOLDEN = 6364136223846793005, 1442695040888963407, 0x1E3779B97F4A7C15
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-ENDS = np.array([MOST, LEAST, 0, 1, -1, 1 << 32, 1 << 62, 3037000500])
+ENDS = np.array([LEAST, LEAST, LEAST, MOST, 0, 1, -1, 1 << 32, 1 << 62, 3037000500])
 NUMBERS = np.append(ENDS, np.random.default_rng(0).integers(LEAST, MOST, ITEMS - len(ENDS)))
 BYTES = np.random.default_rng(1).integers(0, 256, (ITEMS, 40), dtype=np.uint8)
 IDS = np.arange(ITEMS)
@@ -117,6 +117,14 @@ def in_place(item: kapi.Item, x: Any, out: Any, n: Any) -> None:
 
 
 @kernel
+def quotients(item: kapi.Item, x: Any, out: Any, n: Any) -> None:
+    i = item.get_id(0)
+    quotient = x[i]
+    quotient //= i % 5 - 2
+    out[i] = x[i] // (i % 3 - 1) + 3 * (x[i] % (i % 3 - 1)) + 5 * quotient
+
+
+@kernel
 def of_32_bits(item: kapi.Item, x: Any, out: Any, n: Any) -> None:
     i = item.get_id(0)
     short = np.int32(x[i])
@@ -147,7 +155,7 @@ def of_32_bits_in_numpy() -> Any:
     return np.where(short < 0, 1, short + short)
 
 
-with np.errstate(over="ignore"):
+with np.errstate(over="ignore", divide="ignore"):
     EXPECTED = {
         congruential: congruential_in_numpy(NUMBERS, SLOTS),
         congruential_of_ids: congruential_in_numpy(IDS, SLOTS),
@@ -163,6 +171,7 @@ with np.errstate(over="ignore"):
         + (NUMBERS * 3 // 3 == NUMBERS) * 8
         + (NUMBERS - 1 < NUMBERS) * 16
         + (NUMBERS << 3 >> 3 == NUMBERS) * 32,
+        quotients: NUMBERS // (IDS % 3 - 1) + 3 * (NUMBERS % (IDS % 3 - 1)) + 5 * (NUMBERS // (IDS % 5 - 2)),
         in_place: (NUMBERS + NUMBERS) * 3 - GOLDEN,
         of_32_bits: of_32_bits_in_numpy(),
         of_functions: np.where(NUMBERS * NUMBERS < 0, NUMBERS + NUMBERS, -2 - NUMBERS),

@@ -112,8 +112,19 @@ def _remainder(builder: Any, number: Any, power: int) -> Any:
     return builder.and_(number, number.type(power - 1))
 
 
+def _any_quotient(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Numba's, but for the least number by -1, of which numba makes 0."""
+    quotient, kind = int_floordiv_impl(context, builder, sig, args), sig.return_type
+    if not kind.signed:
+        return quotient
+    number, by = (context.cast(builder, value, of, kind) for value, of in zip(args, sig.args, strict=True))
+    least = number.type(kind.minval)
+    overflows = builder.and_(builder.icmp_signed("==", number, least), builder.icmp_signed("==", by, by.type(-1)))
+    return builder.select(overflows, least, quotient)
+
+
 _OPERATORS: Final = (
-    (operator.floordiv, operator.ifloordiv, _by_constant(int_floordiv_impl, _quotient)),
+    (operator.floordiv, operator.ifloordiv, _by_constant(_any_quotient, _quotient)),
     (operator.mod, operator.imod, _by_constant(int_rem_impl, _remainder)),
 )
 
