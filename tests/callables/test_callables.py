@@ -7,9 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,6 @@ import pytest
 
 import xebench
 from xebench.errors import XebenchError
-from xebench.measuring.local_functions import FunctionPlace
-from xebench.measuring.place import make
 from xebench.tables import TABLES
 
 pytestmark = pytest.mark.device
@@ -122,72 +118,6 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
     assert "wrong result, as claimed" in text
     assert "upper bound" in text and "one instance" not in text
     assert compared._repr_html_().startswith("<pre>")
-
-
-@pytest.mark.parametrize("late", [[], [False, True] * 1000], ids=["in time", "first calls are late"])
-def test_a_function_that_keeps_results_for_its_arguments_is_wrong(
-    late: list[bool], session: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import dpnp
-
-    if late:  # as on a busy machine; another call follows each such one
-        monkeypatch.setattr("xebench.measuring.local_functions.is_late", lambda *_: late.pop())
-    kept: dict[Any, Any] = {}
-    source = np.random.default_rng(1)
-
-    def arrays(session: Any) -> Any:
-        return dpnp.asarray(source.random(1 << 16, np.float32), sycl_queue=session.queue)
-
-    def sines(x: Any) -> Any:
-        for _ in range(20):
-            x = dpnp.sin(x)
-        return x
-
-    def from_memory(x: Any) -> Any:
-        if id(x) not in kept:
-            kept[id(x)] = sines(x)
-        return dpnp.abs(kept[id(x)])
-
-    def by_shape(x: Any) -> Any:
-        if x.shape not in kept:
-            kept[x.shape] = sines(x)
-        return dpnp.abs(kept[x.shape])
-
-    again = {"again": lambda x: dpnp.abs(sines(x))}
-    functions = {"sines": sines, "from_memory": from_memory, "by_shape": by_shape, **again}
-    settings = {**BRIEF, "instances": 1}
-    pairs = xebench.compare(functions, queue=session, setup=arrays, **settings).pairs.set_index("variant")
-    assert "a variant must do all of its work each time" in pairs["reason"]["from_memory"]
-    assert "of 65536 elements differ" in pairs["reason"]["by_shape"]
-    assert pairs["speedup"]["again"] > 0, "data are other ones for each check"
-
-
-def test_checks_give_a_function_no_address_of_arguments_that_it_had() -> None:
-    free = list(range(100))  # as of memory: what was freed last is the next
-    had: dict[str, list[int]] = {"a": [], "b": [], "c": []}
-
-    class Numbered:
-        def __init__(self, session: Any) -> None:
-            self.number = free.pop()
-
-        def __del__(self) -> None:
-            free.append(self.number)
-
-    def function(name: str) -> Any:
-        return lambda x: had[name].append(x.number)
-
-    place = FunctionPlace(xebench.open_session("cpu"), {name: function(name) for name in had}, "wall", Numbered)
-    place.begin()
-    for name in had:
-        place.start(name, None)
-    for name in ("a", "a", "b", "b", "b", "c", "c"):
-        before = had[name].copy()
-        make(place.check(name, None), partial(place.sample, name, 1))
-        now = had[name][len(before) :]
-        # called on it, and once more; a check calls again where the device was late
-        assert len(now) >= 2 and set(now) == {now[0]} and now[0] not in before
-    place.end()
-    assert len(free) == 100
 
 
 def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:
@@ -337,27 +267,6 @@ def test_a_function_that_returns_before_the_device_is_done_fails(
     with pytest.raises(XebenchError, match=words):
         xebench.measure(early, queue=session, metric=metric, **BRIEF)
     assert xebench.measure(waits, queue=session, metric=metric, **BRIEF).median_ns > 0
-
-
-def test_a_function_that_looks_at_its_callers_sees_the_same_in_a_check_as_in_a_sample(session: Any, x: Any) -> None:
-    def callers() -> tuple[Any, ...]:
-        frame: FrameType | None = sys._getframe(2)
-        seen = []
-        while frame is not None:
-            seen.append((frame.f_code, frame.f_lineno))
-            frame = frame.f_back
-        return tuple(seen)
-
-    def cheats() -> Any:
-        """Right where it is not usually called from."""
-        stack, count = callers(), sum(calls.values())
-        calls[stack] = calls.get(stack, 0) + 1
-        return x * x if count < 4 or 2 * calls[stack] < count else x + np.float32(1)
-
-    calls: dict[Any, int] = {}
-    # long enough for the ten blocks of which one is checked
-    compared = xebench.compare({"plain": lambda: x * x, "cheats": cheats}, queue=session, budget_s=5, precision=0.5)
-    assert re.search("cheats: wrong: results are wrong in block", repr(compared)), repr(compared)
 
 
 def test_queues_that_python_can_reach_are_found(session: Any) -> None:

@@ -1,8 +1,5 @@
 """What is read out of a kernel's text."""
 
-import itertools
-import struct
-
 import pytest
 
 from xebench.dpex.dpex_errors import OptionError
@@ -10,11 +7,8 @@ from xebench.dpex.foreign_kernel import (
     GlobalPointer,
     LocalPointer,
     Number,
-    check_variables,
     declaration,
-    opencl_kernel,
     read_parameters,
-    spirv_kernel,
 )
 
 
@@ -61,45 +55,6 @@ def test_each_kernel_has_its_own_attributes() -> None:
 def test_what_cannot_be_told_is_said(text: str, name: str | None, line: str) -> None:
     with pytest.raises(OptionError, match=line):
         declaration(text, name)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("__global float kept[64], of[64]; kernel void f(global int *y) { for (;;) { y[0] = kept[0]; } }", "kept"),
-        ("static int count = 0; kernel void f(global int *y) { if (1) { } else { y[0] = count++; } }", "count"),
-        ("void g(int x) { } __attribute__((x(1))) global int a[2] = {1, 2}; kernel void f(global int *y) { }", "a"),
-        ("typedef struct { int a; } T;\n#define OWN __global T\nOWN t; kernel void f(global int *y) { }", "t"),
-    ],
-)
-def test_a_variable_of_the_program_is_refused(text: str, name: str) -> None:
-    with pytest.raises(OptionError, match=f"kernel f: variable {name} of its program lasts"):
-        check_variables(opencl_kernel(text, name="f"))
-
-
-def test_a_variable_of_a_module_is_refused() -> None:
-    (entry,) = struct.unpack("<I", b"f\0\0\0")
-    variable = [4 << 16 | 59, 3, 2, 5]  # OpVariable %3 %2 CrossWorkgroup
-    constant = [3 << 16 | 71, 2, 22]  # OpDecorate %2 Constant
-    kernel = [4 << 16 | 15, 6, 1, entry]  # OpEntryPoint Kernel %1 "f"
-
-    def check(*instructions: list[int]) -> None:
-        words = [0x07230203, 0x00010000, 0, 4, 0, *kernel, *itertools.chain(*instructions)]
-        check_variables(spirv_kernel(struct.pack(f"<{len(words)}I", *words), arguments=""))
-
-    check()
-    check(constant, variable)
-    with pytest.raises(OptionError, match="kernel f: variable of its program lasts"):
-        check(variable)
-
-
-def test_constants_and_variables_of_functions_are_none_of_the_program() -> None:
-    text = """
-    typedef struct { int a; } T; struct S { int a; float b; }; enum E { A, B };
-    __constant float k[2] = {1.0f, 2.0f}; static const int n = 3; float g(float);
-    kernel void f(global int *y, local float *t) { __local float x[3]; int a = 1; T u; while (1) { int b; } }
-    """
-    check_variables(opencl_kernel(text))
 
 
 def test_types() -> None:

@@ -181,36 +181,6 @@ def writes_where_it_sees_nan(session, p):
     session.launch(double_where_nan, kapi.Range(p.n), p.x, p.y)
 
 
-writes_when_first_is_wrong = declare("writes_when_first_is_wrong")
-writes_when_first_is_wrong.problem(in_and_out)
-writes_when_first_is_wrong.reference(doubled)
-writes_when_first_is_wrong.naive(right)
-
-
-@writes_when_first_is_wrong.optimized
-def looks_at_the_first_element(session, p):
-    first = np.empty(1, np.float32)
-    session.copy(first, p.y[:1])
-    session.wait()
-    if first[0] != 2 * p.host.x[0]:
-        right(session, p)
-
-
-writes_when_any_is_wrong = declare("writes_when_any_is_wrong")
-writes_when_any_is_wrong.problem(in_and_out)
-writes_when_any_is_wrong.reference(doubled)
-writes_when_any_is_wrong.naive(right)
-
-
-@writes_when_any_is_wrong.optimized
-def looks_at_all_elements(session, p):
-    found = np.empty(p.n, np.float32)
-    session.copy(found, p.y)
-    session.wait()
-    if not np.array_equal(found, 2 * p.host.x):
-        right(session, p)
-
-
 # nothing wrong: what is left to do depends on what it updates, not on what it writes
 until_done = declare("until_done")
 until_done.problem(

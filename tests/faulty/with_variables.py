@@ -88,16 +88,3 @@ def black_too(session, p):
 @ends_badly.optimized(environment={"OWN_COLOUR": "white"})
 def wrong_there(session, p):
     return lambda: session.launch(double, kapi.Range(p.n // 2), p.x, p.y)
-
-
-measured_otherwise = declare("measured_otherwise")
-measured_otherwise.naive(here)
-
-
-@measured_otherwise.optimized(environment={"OWN_COLOUR": "grey"})
-def there(session, p):
-    from xebench.dpex import DeviceEvent
-
-    real = DeviceEvent.times
-    DeviceEvent.times = lambda event: (real(event)[0], real(event)[1], real(event)[1] + 1000)
-    return doubled(session, p, "grey")

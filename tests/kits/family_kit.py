@@ -38,7 +38,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.instrument import make_flusher
     from xebench.measuring.places import Pool
-    from xebench.measuring.prepare import OwnCode, find_pattern
+    from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
     from xebench.measuring.results import Sums
     from xebench.measuring.session.session import Session
@@ -49,7 +49,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     request = MeasureFamily(
         source=str(path),
         pattern=pattern,
-        parameters={"n": 64},
+        parameters=dict(find_pattern(str(path), pattern).presets["smoke"]),
         variants=variants,
         case_ids={name: name for name in variants},
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
@@ -59,7 +59,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        own = Sums(session.queue), pool, store, OwnCode(session), partial(make_flusher, session)
+        own = Sums(session.queue), pool, store, partial(make_flusher, session)
         for number in range(visits):
             visit = structs.replace(request, first_block=1000 * number)
             FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()

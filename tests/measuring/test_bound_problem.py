@@ -134,41 +134,6 @@ def test_a_problem_that_does_not_fit_is_refused_with_both_sizes() -> None:
         check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 19)
 
 
-def two_alike() -> tuple[Problem, Problem]:
-    first, second = (Problem(x=np.arange(4) + number, s=inout(np.zeros(2) - number)) for number in (0, 10))
-    return first, second
-
-
-@pytest.mark.parametrize("keeps", [False, True])
-def test_data_that_are_shown_again_come_from_the_device_where_it_keeps_them(keeps: bool) -> None:
-    memory, problems = fake_memory(), two_alike()
-    binding = Binding(problems[0], {}, memory)
-    binding.own_host_arrays()
-    for turn in range(3):
-        for number, problem in enumerate(problems):
-            before = memory.sent
-            binding.bound.x.contents[...] = -1
-            binding.show(problem, number if keeps else None)
-            assert binding.bound.x.contents.tolist() == problem.x.tolist()
-            assert binding.bound.s.contents.tolist() == problem.s.initial.tolist()
-            assert memory.sent - before == (0 if keeps and turn else 2)
-            assert binding.holds_input("x")
-
-
-def test_arrays_of_the_host_follow_the_data_from_the_time_when_somebody_looks() -> None:
-    first, second = two_alike()
-    binding = Binding(first, {}, fake_memory())
-    binding.own_host_arrays()
-    binding.show(second)
-    view = binding.bound.host.x
-    assert view.tolist() == second.x.tolist()
-    for problem in (first, first, second):
-        binding.show(problem)
-        assert view.tolist() == problem.x.tolist() and binding.bound.host.s.tolist() == problem.s.initial.tolist()
-    with pytest.raises(ValueError, match="read-only"):
-        view[0] = 1
-
-
 def test_outputs_are_those_that_were_made_whatever_a_variant_puts_in_their_place() -> None:
     binding = bind()
     report = binding.bound.report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -88,24 +87,10 @@ def test_a_variant_that_leaves_outputs_as_they_are_is_wrong() -> None:
     status, reason = found["writes_where_it_sees_nan"]
     assert status == "wrong"
     assert reason.startswith("results are wrong in block ")
-    assert re.search("after outputs were overwritten(| in part): a variant must write every output each time", reason)
+    assert "after outputs were overwritten: a variant must write every output each time" in reason
 
 
-def test_a_variant_that_looks_at_the_first_output_alone_is_wrong() -> None:
-    found = outcomes("writes_when_first_is_wrong", max_blocks=200, precision=1e-9, budget_s=20.0)
-    assert found["right"] == OK
-    status, reason = found["looks_at_the_first_element"]
-    # it depends on where the first check of all leaves right results: at the beginning or at the end
-    assert status == "wrong"
-    assert re.search("outputs (were )?overwritten|fewer commands when called again", reason)
-
-
-def test_a_variant_that_does_less_where_outputs_are_right_is_wrong() -> None:
-    found = outcomes("writes_when_any_is_wrong")
-    assert found["right"] == OK
-    status, reason = found["looks_at_all_elements"]
-    assert status == "wrong"
-    assert reason.startswith(("fewer commands when called again on the same data", "more work after a pause, with"))
+def test_a_variant_whose_work_depends_on_what_it_updates_is_right() -> None:
     assert outcomes("until_done") == {"steps": OK}
 
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from xebench.measuring.comparison import UnusableReference, check_reference, difference, in_part, poison_for
+from xebench.measuring.comparison import UnusableReference, check_reference, compare, poison_for
 
 DTYPES = st.sampled_from([np.dtype(t) for t in ("int8", "uint8", "int32", "uint64", "float32", "float64", "bool")])
 
 
 def all_wrong(poison: np.ndarray, expected: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> bool:
-    found = difference("y", poison, expected, rtol, atol)
+    found = compare("y", poison, expected, rtol, atol).fault
     return found is not None and found.startswith(f"y: {expected.size} of {expected.size} elements")
 
 
@@ -65,17 +65,6 @@ def test_a_poison_tells_neither_where_to_write_nor_what() -> None:
     assert len({*(poison_for(expected, source) ^ expected)}) > 100, "not one flip for all"
     poison = poison_for(expected % 2, source, fill=1)
     assert (poison[1::2] == 1).all() and 0 < np.count_nonzero(poison[::2] == 1) < 128
-
-
-def test_a_poison_in_part_leaves_right_results_at_one_end() -> None:
-    source, expected = random.Random(1), np.arange(6).reshape(2, 3)
-    poison = np.full_like(expected, 99)
-    seen = {
-        tuple((in_part(poison, expected, source, at_end=at_end) == 99).reshape(-1).tolist())
-        for at_end in [True, False] * 100
-    }
-    assert len(seen) == 11, "from each end one to all six of them"
-    assert (False,) * 6 not in seen and expected.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +136,8 @@ def test_differences_say_how_many_and_where() -> None:
     expected = np.zeros((2, 3), np.int32)
     actual = expected.copy()
     actual[1, 2] = 7
-    assert difference("y", expected, expected, 0, 0) is None
-    assert difference("y", actual, expected, 0, 0) == (
+    assert compare("y", expected, expected, 0, 0).fault is None
+    assert compare("y", actual, expected, 0, 0).fault == (
         "y: 1 of 6 elements differ; first at (1, 2): 7 instead of 0 (rtol=0, atol=0)"
     )
 
@@ -156,15 +145,15 @@ def test_differences_say_how_many_and_where() -> None:
 def test_tolerance_is_absolute_plus_relative_and_nan_never_passes() -> None:
     expected = np.array([100.0, 0.0], np.float32)
     near = np.array([100.5, 0.25], np.float32)
-    assert difference("y", near, expected, 0.01, 0.25) is None
-    assert str(difference("y", near, expected, 0.01, 0.0)).endswith("0.25 instead of 0.0 (rtol=0.01, atol=0)")
-    assert difference("y", np.full(2, np.nan, np.float32), expected, 1e9, 1e9) is not None
+    assert compare("y", near, expected, 0.01, 0.25).fault is None
+    assert str(compare("y", near, expected, 0.01, 0.0).fault).endswith("0.25 instead of 0.0 (rtol=0.01, atol=0)")
+    assert compare("y", np.full(2, np.nan, np.float32), expected, 1e9, 1e9).fault is not None
 
 
 def test_another_shape_or_type_is_a_difference() -> None:
     one = np.ones(2, np.float32)
-    assert "shape" in str(difference("y", one[:1], one, 0, 0))
-    assert "dtype" in str(difference("y", one.astype(np.float64), one, 0, 0))
+    assert "shape" in str(compare("y", one[:1], one, 0, 0).fault)
+    assert "dtype" in str(compare("y", one.astype(np.float64), one, 0, 0).fault)
 
 
 PART = 1 << 16
@@ -177,10 +166,10 @@ def test_every_element_of_a_large_array_is_compared(dtype: Any, tolerance: float
     for number in (0, PART - 1, PART, 2 * PART, expected.size - 1):
         actual = expected.copy()
         actual.reshape(-1)[number] = 0
-        told = difference("y", actual, expected, tolerance, 0.0)
+        told = compare("y", actual, expected, tolerance, 0.0).fault
         first = tuple(int(i) for i in np.unravel_index(number, expected.shape))
         assert told is not None and told.startswith(f"y: 1 of {expected.size} elements differ; first at {first}: ")
-    assert difference("y", expected.copy(), expected, tolerance, 0.0) is None
+    assert compare("y", expected.copy(), expected, tolerance, 0.0).fault is None
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int32])
@@ -195,7 +184,7 @@ def test_parts_are_judged_as_the_whole_would_be(dtype: Any) -> None:
     a, e = actual.astype(wide), expected.astype(wide)
     count = int(np.count_nonzero(~(np.abs(a - e) <= 0.25 + 2e-3 * np.abs(e))))
     assert 0 < count < expected.size
-    told = difference("y", actual, expected, 2e-3, 0.25)
+    told = compare("y", actual, expected, 2e-3, 0.25).fault
     assert told is not None and told.startswith(f"y: {count} of {expected.size} elements differ")
 
 

@@ -44,13 +44,6 @@ def test_what_was_compiled_and_launched_elsewhere_is_told(coloured: Sender) -> N
     assert "build" in {row["stage"] for row in coloured.samples(case_id="red", state="compile")}
 
 
-def test_what_a_file_replaces_elsewhere_is_found_there() -> None:
-    done = measure(FILE, "measured_otherwise", budget_s=20.0)
-    assert done.cases["here"]["status"] == "ok"
-    status, reason = done.cases["there"]["status"], done.cases["there"]["reason"]
-    assert status == "error" and "the pattern file has replaced xebench.dpex.events.DeviceEvent.times" in reason
-
-
 def test_a_process_that_ends_costs_its_variant_only() -> None:
     done = measure(FILE, "ends_badly", budget_s=20.0)
     assert done.cases["here"]["status"] == "ok"

@@ -13,6 +13,7 @@ from pattern_copies import write_pattern
 
 from xebench.measuring import family
 from xebench.measuring.local import ProblemPlace
+from xebench.measuring.samples import SpotChecks
 
 pytestmark = pytest.mark.device
 
@@ -35,67 +36,6 @@ def test_what_must_be_reset_before_each_execution_is_not_batched() -> None:
     done = measure(TINY, "counted")
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     assert {row["batch"] for row in done.samples()} == {1}
-
-
-def test_variants_are_right_on_data_that_come_from_copies_on_the_device(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from xebench.measuring import bound_problem, local
-
-    kept: list[int | None] = []
-    show = bound_problem.Binding.show
-
-    def noting(binding: Any, problem: Any, kept_as: int | None = None) -> None:
-        kept.append(kept_as)
-        show(binding, problem, kept_as)
-
-    monkeypatch.setattr(local, "has_room", lambda device, problem: True)
-    monkeypatch.setattr(bound_problem.Binding, "show", noting)
-    write_pattern(tmp_path / "twice.py", EXITS.replace("AT", "()").replace("ERROR", "AssertionError"))
-    done = measure(tmp_path / "twice.py", "exits", min_instances=2)
-    assert {case["status"] for case in done.cases.values()} == {"ok"}
-    assert {0, 1} <= set(kept) <= {0, 1, None}, "data without a reference are not kept"
-
-
-@pytest.mark.parametrize("wrong_at", [None, 30])
-def test_results_that_were_compared_are_not_read_again_unless_they_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong_at: int | None
-) -> None:
-    from xebench.measuring import bound_problem, local
-
-    known: list[tuple[str, ...]] = []
-    results = bound_problem.Binding.results
-
-    def noting(binding: Any, names: Any = ()) -> Any:
-        known.append(tuple(names))
-        return results(binding, names)
-
-    monkeypatch.setattr(local, "LARGE_BYTES", 64)
-    monkeypatch.setattr(bound_problem.Binding, "results", noting)
-    write_pattern(tmp_path / "late.py", LATE.replace("WRONG_AT", repr(wrong_at)))
-    done = measure(tmp_path / "late.py", "late", min_instances=4, max_blocks=60, budget_s=20.0)
-    found = {name: (case["status"], case["reason"].partition(";")[0]) for name, case in done.cases.items()}
-    assert found["plain"] == ("ok", "")
-    if wrong_at is None:
-        assert found["late"] == ("ok", "")
-    else:
-        assert found["late"][0] == "wrong" and "y: 1 of 64 elements differ" in found["late"][1]
-    assert known[:2] == [(), ("y",)], "the second variant's are those of the first"
-
-
-def test_no_variant_is_right_because_another_is_wrong_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import local
-
-    monkeypatch.setattr(local, "LARGE_BYTES", 64)
-    alike = "\n@pattern.optimized\ndef as_late(session, p):\n    late(session, p)\n"
-    write_pattern(tmp_path / "late.py", LATE.replace("WRONG_AT", "1") + alike)
-    done = measure(tmp_path / "late.py", "late")
-    assert {name: case["status"] for name, case in done.cases.items()} == {
-        "plain": "ok",
-        "late": "wrong",
-        "as_late": "wrong",
-    }
-    assert {row["case_id"] for row in done.samples(state="hot")} == {"plain"}
 
 
 def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:
@@ -214,6 +154,7 @@ def test_a_pattern_that_exits_when_it_is_checked_again_is_an_error(tmp_path: Pat
     from xebench.measuring.correctness import Checker
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpotChecks, "due", lambda self, variant: False)
         patch.setattr(Checker, "verify", lambda self, variant, place: sys.exit(0))
         done = measure(path, "exits")
     assert {(case["status"], case["reason"]) for case in done.cases.values()} == {("error", "recheck: SystemExit: 0")}
@@ -259,31 +200,6 @@ def exits(session, p):
         session.launch(double, kapi.Range(p.n), p.x, p.y)
 
     return sample
-"""
-
-LATE = """
-import numpy as np
-from collections import Counter
-from xebench import Pattern, Problem, output
-from xebench import kernel_api as kapi
-from .kernels import double
-
-calls = Counter()
-sizes = {"n": 64}
-pattern = Pattern("late", guide="none", lesson="Goes wrong late.", presets={"smoke": sizes, "default": sizes})
-pattern.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32)))
-pattern.reference(lambda p: {"y": 2 * p.x})
-
-@pattern.naive
-def plain(session, p):
-    session.launch(double, kapi.Range(p.n), p.x, p.y)
-
-@pattern.optimized
-def late(session, p):
-    session.launch(double, kapi.Range(p.n), p.x, p.y)
-    calls["late"] += 1
-    if calls["late"] >= (WRONG_AT or 1 << 30):
-        session.fill(p.y[:1], 7.0)
 """
 
 NOTING = """
@@ -346,58 +262,3 @@ def test_a_long_execution_is_traced_once(long_ns: float, executions: int, monkey
     monkeypatch.setattr(ProblemPlace, "sample", counted)
     done = measure(TINY, "counted")
     assert len(traced) == executions * len(done.cases)
-
-
-ONE_DATA_SET = """
-import numpy as np
-from xebench import Pattern, Problem, kernel, kernel_api as kapi, output
-
-@kernel
-def double(item, x, y):
-    i = item.get_id(0)
-    y[i] = x[i] + x[i]
-
-sizes = {"n": 64}
-pattern = Pattern("one_set", guide="none", lesson="Has one data set.", presets={"smoke": sizes, "default": sizes})
-pattern.problem(lambda rng, n: Problem(x=np.arange(n, dtype=np.float32), y=output(n, np.float32)))
-pattern.reference(lambda p: {"y": 2 * p.x})
-
-@pattern.naive
-def plain(session, p):
-    session.launch(double, kapi.Range(p.n), p.x, p.y)
-"""
-
-
-def test_inputs_are_looked_at_before_each_of_two_calls_whose_times_are_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The look leaves them in caches, or takes others out: it must do so before both."""
-    from xebench.measuring import less_work
-
-    log: list[str] = []
-    answers: list[bool] = []
-    check, sample, changed = ProblemPlace.check, ProblemPlace.sample, ProblemPlace.changed
-
-    def noted_check(place: ProblemPlace, *arguments: Any, at: float | None = None, **options: Any) -> Any:
-        log.append("part" if at is not None else "check")
-        answers[:] = [] if at is not None else [False, False]
-        return (yield from check(place, *arguments, at=at, **options))
-
-    def noted_sample(place: ProblemPlace, *arguments: Any, **options: Any) -> Any:
-        log.extend(["call"] if place._set_up is not None else [])
-        return sample(place, *arguments, **options)
-
-    def noted_look(place: ProblemPlace) -> Any:
-        log.append("look")
-        return changed(place)
-
-    monkeypatch.setattr(less_work, "does_no_more", lambda *_: answers.pop() if answers else True)
-    monkeypatch.setattr(ProblemPlace, "check", noted_check)
-    monkeypatch.setattr(ProblemPlace, "sample", noted_sample)
-    monkeypatch.setattr(ProblemPlace, "changed", noted_look)
-    write_pattern(tmp_path / "one_set.py", ONE_DATA_SET)
-    done = measure(tmp_path / "one_set.py", "one_set")
-    assert {case["status"] for case in done.cases.values()} == {"ok"}
-    whole = ["call", "look", "call", "look", *["call"] * less_work.CALLS_IN_A_ROW, "look", "call", "look"]
-    begin = log.index("check")
-    assert log[begin - 1] == "look" and log[begin + 1 :][: len(whole)] == whole

@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.device  # a pattern file needs the SYCL stack
 
 FILES = Path(__file__).parents[1] / "faulty"
-KEEPING = str(FILES / "keeping_patterns.py")
+CARELESS = str(FILES / "careless_patterns.py")
 SEEDS = (3, 4)
 
 
@@ -30,13 +30,15 @@ def test_problems_and_references_are_the_same_and_cannot_be_written(beside: Any,
     from xebench.measuring.messages import Upcoming
     from xebench.measuring.prepare import find_pattern
 
-    pattern, parameters = find_pattern(KEEPING, "lookups"), {"n": 64}
+    pattern, parameters = find_pattern(CARELESS, "until_done"), {"n": 64}
     here = problem_store.ProblemStore(1 << 30)
-    beside.begin(Upcoming(KEEPING, "lookups", parameters), SEEDS)
-    beside.begin(Upcoming(KEEPING, "updated", parameters), SEEDS)  # it is busy: they are made when they are needed
-    beside.take(KEEPING, "updated")
-    beside.take(KEEPING, "lookups")
-    assert not beside.store.has(find_pattern(KEEPING, "updated"), parameters, SEEDS[0])
+    beside.begin(Upcoming(CARELESS, "until_done", parameters), SEEDS)
+    beside.begin(
+        Upcoming(CARELESS, "written_in_part", parameters), SEEDS
+    )  # it is busy: they are made when they are needed
+    beside.take(CARELESS, "written_in_part")
+    beside.take(CARELESS, "until_done")
+    assert not beside.store.has(find_pattern(CARELESS, "written_in_part"), parameters, SEEDS[0])
     wanted = [here.get(pattern, parameters, seed) for seed in SEEDS]
     references = [data.expected(pattern, parameters) for data in wanted]
     monkeypatch.setattr(problem_store, "make_problem", None)
@@ -62,9 +64,9 @@ def test_what_cannot_be_made_is_left_to_who_needs_it(beside: Any) -> None:
     from xebench.measuring.prepare import find_pattern
 
     parameters = {"n": "a word"}
-    beside.begin(Upcoming(KEEPING, "lookups", parameters), SEEDS)
-    beside.take(KEEPING, "lookups")
-    assert not beside.store.has(find_pattern(KEEPING, "lookups"), parameters, SEEDS[0])
-    beside.begin(Upcoming(KEEPING, "lookups", {"n": 8}), SEEDS)
-    beside.take(KEEPING, "lookups")
-    assert beside.store.has(find_pattern(KEEPING, "lookups"), {"n": 8}, SEEDS[0])
+    beside.begin(Upcoming(CARELESS, "until_done", parameters), SEEDS)
+    beside.take(CARELESS, "until_done")
+    assert not beside.store.has(find_pattern(CARELESS, "until_done"), parameters, SEEDS[0])
+    beside.begin(Upcoming(CARELESS, "until_done", {"n": 8}), SEEDS)
+    beside.take(CARELESS, "until_done")
+    assert beside.store.has(find_pattern(CARELESS, "until_done"), {"n": 8}, SEEDS[0])

@@ -52,14 +52,7 @@ def through_the_channel(message: Any) -> Any:
 def place(peers: FakePeers) -> Any:
     from xebench.measuring.remote import BeginProblem, RemotePlace
 
-    return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, 1, 1))
-
-
-def check(peers: FakePeers, contents: dict[str, Any]) -> Any:
-    calls = place(peers).check("v", contents)
-    with pytest.raises(StopIteration) as end:  # the calls are made there
-        next(calls)
-    return end.value.value
+    return RemotePlace(peers, BeginProblem("file.py", "pattern", {"n": 8}, 1))
 
 
 def measured(begin_ns: int) -> Any:
@@ -87,29 +80,19 @@ def test_arrays_keep_type_and_shape_on_the_way(dtype: Any) -> None:
     from xebench.measuring.remote import Check
 
     contents = {"y": np.arange(6).reshape(2, 3).astype(dtype)}
-    found = through_the_channel(Check("v", contents, 1, True)).contents["y"]
+    found = through_the_channel(Check("v", contents)).contents["y"]
     assert found.dtype == dtype and found.tolist() == contents["y"].tolist()
 
 
 def test_one_process_has_what_the_variant_writes() -> None:
-    checked = check(FakePeers(echo), {"y": np.zeros(3)})
+    checked = place(FakePeers(echo)).check("v", {"y": np.zeros(3)})
     assert checked.results["y"].tolist() == [1, 1, 1]
     assert checked.changed == ["x0"]
     assert checked.measured == measured(0)
 
 
-def test_what_one_process_says_of_a_check_arrives_whole() -> None:
-    from xebench.measuring.place import Checked
-
-    of_own = {"y": np.ones(2)}
-    sent = Checked(measured(0), of_own, ["x"], measured(1), ["y"], ["z"], True, [("kernel", "k")], of_own)
-    checked = check(FakePeers(lambda request, number: through_the_channel(sent)), {})
-    assert all(getattr(checked, name) == getattr(sent, name) for name in ("again", "ready", "known", "other", "usual"))
-    assert checked.expected is not None and checked.expected["y"].tolist() == [1, 1], "of arguments made for the check"
-
-
 def test_ranks_have_each_their_part_and_are_measured_together() -> None:
-    checked = check(FakePeers(echo, ranks=2), {"y": np.array([[1, 2], [3, 4]])})
+    checked = place(FakePeers(echo, ranks=2)).check("v", {"y": np.array([[1, 2], [3, 4]])})
     assert checked.results["y"].tolist() == [[2, 3], [4, 5]], "the rank is the first index"
     assert checked.changed == ["x0", "x1"]
     assert checked.measured.host_ns == 107, "from the beginning of the first until the last is done"
@@ -140,7 +123,7 @@ def test_another_process_has_the_same_problem_or_is_refused() -> None:
 
     peers = FakePeers(lambda request, number: Begun({"n": 16}))
     pool: Any = SimpleNamespace(get=lambda environment, ranks: peers)
-    family = BeginProblem("file.py", "pattern", {"n": 16}, 1, 1)
+    family = BeginProblem("file.py", "pattern", {"n": 16}, 1)
     variant = Variant("v", "naive", print, (), (), "", {"A": "1"})
     home: Any = object()
     there = FamilyPlaces(home, {"n": 16}, pool, family)

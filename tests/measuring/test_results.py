@@ -43,13 +43,13 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
 def test_differences(actual: np.ndarray, words: str) -> None:
     from xebench.measuring.correctness import Expected
 
-    found = Expected(1e-4, 0, {"result": np.array([1, np.nan, np.inf], np.float32)}, of="reference").faults(
-        {"result": actual}
-    )
-    assert words in found and bool(words) == bool(found)
+    reference = np.array([1, np.nan, np.inf], np.float32)
+    (compared,) = Expected(1e-4, 0, {"result": reference}, of="reference").compared({"result": actual})
+    assert words in (compared.fault or "") and bool(words) == bool(compared.fault)
 
 
 def test_a_result_that_is_missing_is_told() -> None:
     from xebench.measuring.correctness import Expected
 
-    assert Expected(0, 0, {"result": np.ones(1)}).faults({}) == "result is missing"
+    (compared,) = Expected(0, 0, {"result": np.ones(1)}).compared({})
+    assert compared.fault == "result is missing"

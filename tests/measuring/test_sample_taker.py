@@ -41,20 +41,14 @@ class Log:
 
 
 def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
-    from xebench.measuring.place import Calls, make
     from xebench.measuring.samples import Rules, SampleTaker
     from xebench.patterns.pattern import Variant
 
     anything: Any = log
     taker = SampleTaker(anything, lambda: Rules(metric, 1, bytes_moved=1_000_000), log if cold else None)
     variant = Variant("v", "naive", print, (), (), "")
-    taken: list[float] = []
-
-    def calls() -> Calls[None]:
-        taken.append((yield from taker.take(variant, state="cold" if cold else "hot", block=3, order=1)))
-
-    make(calls(), partial(log.sample, variant.name, batch, taker.flush), batch)
-    return taken[0]
+    sample = partial(log.sample, variant.name, batch, taker.flush)
+    return taker.take(variant, sample, batch, state="cold" if cold else "hot", block=3, order=1)
 
 
 def kernel(submit: int, start: int, end: int) -> Any:

@@ -31,15 +31,3 @@ def test_an_array_of_equal_elements_arrives_and_its_beginning_alone_is_sent(
     memory.write(target, np.broadcast_to(dtype(3), shape))
     assert sum(sent) == min(np.zeros(shape, dtype).nbytes, (1 << 18) * np.dtype(dtype).itemsize)
     assert (memory.read(target) == dtype(3)).all()
-
-
-@pytest.mark.parametrize("shape", [(7,), ((1 << 18) + 1,), (3, (1 << 18) + 5), ()])
-def test_an_array_that_is_written_again_holds_what_it_held(shape: tuple[int, ...]) -> None:
-    from xebench.measuring.session import device_memory
-    from xebench.measuring.session.session import Session
-
-    memory = device_memory.DeviceMemory(Session.on("cpu").queue)
-    contents = np.random.default_rng(1).random(shape)
-    array = memory.upload(contents)
-    memory.rewrite(array)
-    assert np.array_equal(memory.read(array), contents)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import signal
-import sys
 import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -135,25 +133,6 @@ def test_work_that_was_not_recorded_shows_as_a_late_queue() -> None:
 def ignore(*event: object) -> None: ...
 
 
-@pytest.mark.parametrize(
-    ("begin", "end"),
-    [
-        (lambda: sys.setprofile(ignore), lambda: sys.setprofile(None)),
-        (lambda: signal.setitimer(signal.ITIMER_REAL, 3600), lambda: signal.setitimer(signal.ITIMER_REAL, 0)),
-        (lambda: gc.callbacks.append(ignore), lambda: gc.callbacks.remove(ignore)),
-    ],
-)
-def test_a_sample_sets_nothing_that_works_when_it_is_over(
-    begin: Callable[[], object], end: Callable[[], object]
-) -> None:
-    session, _ = make()
-    try:
-        with pytest.raises(XebenchError, match="a timer or hooks of the interpreter"):
-            session.measure(begin)
-    finally:
-        end()
-
-
 def test_queues_are_numbered_in_the_order_of_their_use() -> None:
     session, kernels = make()
     other = Queue()
@@ -249,7 +228,6 @@ def test_an_unequal_copy_is_refused() -> None:
 
 def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
     """A temporary that nobody else holds must not be freed while the device still reads it."""
-    import gc
     import weakref
 
     from xebench.measuring.session.session import Session

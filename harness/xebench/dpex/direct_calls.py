@@ -57,8 +57,6 @@ class _Unrecorded(threading.local):
     """See `unrecorded`. It is entered for every copy of a sample: a generator would take four times as long."""
 
     depth = 0
-    #: Calls of libraries that were not made in such a block.
-    calls = 0
 
     def __enter__(self) -> None:
         self.depth += 1
@@ -137,7 +135,6 @@ class _StandIn:
         self.__name__ = name  # some of dpnp's have none
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        unrecorded.calls += not unrecorded.depth
         if (session := _recording()) is None:
             return self.original(*arguments, **options)
         return self._recorded(session, arguments, options)

@@ -22,7 +22,7 @@ from typing import Final
 
 from xebench.dpex.dpex_errors import OptionError
 from xebench.dpex.kernel_options import KernelOptions
-from xebench.dpex.spirv_module import EntryPoint, entry_points, has_variables
+from xebench.dpex.spirv_module import EntryPoint, entry_points
 from xebench.errors import suggestion
 
 _NUMBERS: Final = {
@@ -158,9 +158,6 @@ _KERNEL = re.compile(
     r"\s*\((?P<parameters>[^;{}()]*)\)(?P<after>[\s@\d]*)[;{]"
 )
 
-_BODY = re.compile(r"\)\s*\{[^{}]*\}")
-_BRACES = re.compile(r"\{[^{}]*\}")
-_NO_VARIABLE = re.compile(r"\(|\b(?:typedef|(?:__)?constant|const)\b")
 
 _SUB_GROUP = re.compile(r"\bintel_reqd_sub_group_size\s*\(((?:[^()]|\([^()]*\))*)\)")
 
@@ -387,24 +384,6 @@ def spirv_kernel(
         build_options=given,
     )
     return ForeignKernel(entry.name, _parameters(entry.name, arguments), options, _caller(), spirv=code)
-
-
-def check_variables(kernel: ForeignKernel) -> None:
-    """Refuse a kernel whose program has memory of its own: it cannot be reset, so each sample would begin differently.
-
-    OpenCL C 2.0 allows variables in global memory outside of functions, 1.2 does not.
-
-    Raises:
-        OptionError: names the first variable of a text.
-    """
-    text = _ATTRIBUTE.sub("", _plain(kernel.opencl_c, kernel.options.build_options))
-    while text != (text := _BRACES.sub("", _BODY.sub(");", text))):
-        pass
-    found = [_WORD.findall(re.split(r"[=\[,]", each)[0]) for each in text.split(";") if not _NO_VARIABLE.search(each)]
-    names = [words[-1] for words in found if any(word in ("global", "__global") or _is_type(word) for word in words)]
-    if names or (kernel.spirv and has_variables(kernel.spirv)):
-        own = " ".join(["variable", *names[:1]])
-        raise OptionError(f"kernel {kernel.name}: {own} of its program lasts from call to call: pass an array instead")
 
 
 def foreign_digest(kernel: ForeignKernel) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
-from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter, check_variables
+from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.system.runtime.tensor import usm_ndarray
@@ -302,12 +302,7 @@ class CompiledKernel:
 
     @classmethod
     def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:
-        """A kernel in OpenCL C or SPIR-V, which only its driver compiles.
-
-        Raises:
-            OptionError: see `check_variables`.
-        """
-        check_variables(kernel)
+        """A kernel in OpenCL C or SPIR-V, which only its driver compiles."""
         return cls(kernel.name, kernel.spirv, kernel.options, signature, {}, cached=False, foreign=kernel)
 
     @property

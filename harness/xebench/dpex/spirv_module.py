@@ -22,9 +22,6 @@ _OP_ENTRY_POINT, _OP_EXECUTION_MODE = 15, 16
 _KERNEL_MODEL: Final = 6
 
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35
-_OP_VARIABLE, _OP_DECORATE = 59, 71
-
-_CROSS_WORKGROUP, _CONSTANT = 5, 22
 # SPV_KHR_expect_assume
 _OP_EXTENSION, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 17, 5630
 
@@ -57,17 +54,6 @@ def entry_points(module: bytes) -> list[EntryPoint]:
         elif code == _OP_EXECUTION_MODE and words[1] == _LOCAL_SIZE:
             work_groups[words[0]] = tuple(words[2:5])
     return [EntryPoint(name, sub_groups.get(of), work_groups.get(of)) for of, name in names.items()]
-
-
-def has_variables(module: bytes) -> bool:
-    """True if a module has memory of its own that a call may write and the next one read."""
-    variables, constants = set(), set()
-    for code, words in _instructions(module):
-        if code == _OP_VARIABLE and words[2] == _CROSS_WORKGROUP:
-            variables.add(words[1])
-        elif code == _OP_DECORATE and words[1] == _CONSTANT:
-            constants.add(words[0])
-    return not variables <= constants
 
 
 def without_assumptions(module: bytes) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -28,11 +28,6 @@ def same_bits(one: Array, other: Array) -> bool:
     word = np.int64 if one.nbytes % 8 == 0 else np.int8
     words = [np.ascontiguousarray(array).reshape(-1).view(word) for array in (one, other)]
     return np.array_equal(words[0], words[1])
-
-
-def are_alike(one: Array, other: Array, rtol: float = 0.0, atol: float = 0.0) -> bool:
-    """True if two results differ by no more than another order of additions makes, or than two right ones may."""
-    return same_bits(one, other) or np.allclose(one, other, max(1e-3, 2 * rtol), max(1e-8, 2 * atol), equal_nan=True)
 
 
 def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:
@@ -199,21 +194,6 @@ def _other_integers(expected: Array, least: int, largest: int, source: random.Ra
     return flipped
 
 
-def in_part(poison: Array, expected: Array, source: random.Random, *, at_end: bool) -> Array:
-    """A poison beside right results, as a variant finds them that looks whether there is anything to do.
-
-    Args:
-        poison: stands in a part of a random size.
-        expected: stands in the rest.
-        source: of random numbers.
-        at_end: whether the part is that at the end, or that at the beginning.
-    """
-    mixed, parting = expected.copy(), source.randrange(expected.size)
-    bad = slice(parting, None) if at_end else slice(None, expected.size - parting)
-    mixed.reshape(-1)[bad] = poison.reshape(-1)[bad]
-    return mixed
-
-
 def check_reference(
     expected: Any,
     declared: Mapping[str, tuple[tuple[int, ...], Any]],
@@ -260,7 +240,7 @@ def check_reference(
         if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
         before = np.broadcast_to(np.asarray(initial[name]), shape) if name in initial else None
-        if before is not None and difference(name, before.astype(dtype), value, rtol, atol) is None:
+        if before is not None and compare(name, before.astype(dtype), value, rtol, atol).fault is None:
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         if _one_number_passes(value, rtol, atol):
             rules = f"rtol={rtol:g}, atol={atol:g}"
@@ -290,40 +270,60 @@ def _described(value: Any, array: Array | None = None) -> str:
     return "None" if value is None else f"a {type(value).__name__}{of}"
 
 
-def difference(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> str | None:
-    """Return why ``actual`` does not equal ``expected``, or None if it does.
+class Compared(NamedTuple):
+    """The comparison of one array with its reference.
+
+    Attributes:
+        fault: why it does not equal the reference, in one line; None if it does.
+        tolerance_used: the largest error as a part of what the tolerances allow at its element; 0 where all are equal.
+    """
+
+    fault: str | None
+    tolerance_used: float = 0.0
+
+
+def compare(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> Compared:
+    """Compare a result with its reference.
 
     An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes. The line names both
     tolerances.
     """
     if actual.shape != expected.shape:
-        return f"{name}: shape {actual.shape} instead of {expected.shape}"
+        return Compared(f"{name}: shape {actual.shape} instead of {expected.shape}")
     if actual.dtype != expected.dtype:
-        return f"{name}: dtype {actual.dtype} instead of {expected.dtype}"
-    counts = [int(np.count_nonzero(_wrong(mine, right, rtol, atol))) for mine, right in _parts(actual, expected)]
-    count = sum(counts)
-    if count == 0:
-        return None
-    begin = next(number for number, own in enumerate(counts) if own) * _AT_ONCE
-    here = slice(begin, begin + _AT_ONCE)
-    offset = _wrong(actual.reshape(-1)[here], expected.reshape(-1)[here], rtol, atol).argmax()
-    first = tuple(int(i) for i in np.unravel_index(begin + offset, expected.shape))
-    return (
-        f"{name}: {count} of {expected.size} elements differ; "
-        f"first at {first}: {actual[first]} instead of {expected[first]} (rtol={rtol:g}, atol={atol:g})"
+        return Compared(f"{name}: dtype {actual.dtype} instead of {expected.dtype}")
+    counts, largest, first = 0, 0.0, None
+    for number, (mine, right) in enumerate(_parts(actual, expected)):
+        used = _used(mine, right, rtol, atol)
+        largest = max(largest, float(used.max()))
+        wrong = used > 1.0
+        if count := int(np.count_nonzero(wrong)):
+            counts += count
+            first = number * _AT_ONCE + int(wrong.argmax()) if first is None else first
+    if first is None:
+        return Compared(None, largest)
+    where = tuple(int(i) for i in np.unravel_index(first, expected.shape))
+    return Compared(
+        f"{name}: {counts} of {expected.size} elements differ; first at {where}: {actual[where]} instead of "
+        f"{expected[where]} (rtol={rtol:g}, atol={atol:g})",
+        largest,
     )
 
 
-def _wrong(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
-    """Mark the elements of a part that do not pass."""
+def _used(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
+    """The error of each element of a part as a part of what is allowed there; infinity where that is passed by NaN."""
     different: Array = np.asarray(actual != expected)
-    if (rtol == 0.0 and atol == 0.0) or not different.any():
-        return different
+    if not different.any():
+        return np.zeros(1)
+    if rtol == atol == 0.0:
+        return np.where(different, np.inf, 0.0)
     wide = np.result_type(expected.dtype, np.float64)
     gap, allowed = _ROOM[:, : actual.size] if wide == _ROOM.dtype else (None, None)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = np.abs(np.subtract(actual, expected, out=gap, dtype=wide), out=gap)
-        return ~np.asarray(gap <= _allowed(expected, rtol, atol, wide, allowed))
+        used = gap / _allowed(expected, rtol, atol, wide, allowed)
+    used[~different] = 0.0
+    return np.asarray(np.nan_to_num(used, copy=False, nan=np.inf, posinf=np.inf))
 
 
 def _allowed(expected: Array, rtol: float, atol: float, wide: Any, room: Array | None = None) -> Array:

@@ -18,7 +18,7 @@ from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.machine_monitor import MachineMonitor, RunningClock, VisitClock
 from xebench.measuring.messages import InstanceSpeedups, Stage
-from xebench.measuring.place import CacheFlusher, Calls, Places, VariantRun, make, outcome
+from xebench.measuring.place import CacheFlusher, Places, VariantRun, outcome
 from xebench.measuring.samples import RowStream, Rules, SampleTaker, SpotChecks, times_of
 from xebench.measuring.sampling import (
     Sampling,
@@ -33,7 +33,7 @@ from xebench.measuring.stopping import NEXT_INSTANCE, Instances
 from xebench.patterns.pattern import Variant
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
-from xebench.vocabulary import State, Status, StopReason, VisitPart, metric_named
+from xebench.vocabulary import State, Status, StopReason, VisitPart
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
@@ -69,8 +69,6 @@ class Plan:
         no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
         words: for stages, in reasons.
         data_sets: the data that instances take in turn; None if the data are unknown.
-        unseen: whether each variant is also checked, at the end, on data that neither its samples nor the reference
-            had.
     """
 
     metric: str
@@ -89,7 +87,6 @@ class Plan:
     no_command: str = NO_COMMAND
     words: Mapping[Stage, str] = field(default_factory=dict)
     data_sets: int | None = None
-    unseen: bool = False
 
 
 class Listener:
@@ -150,7 +147,8 @@ class FamilyLoop:
         self._next_block = plan.first_block
         # each pass has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
-        self._checker = Checker(expected, source, metric_named(plan.metric), unseen=plan.unseen)
+        self._checker = Checker(expected, source)
+        self._checker.take(self._data_set())
         self._running = RunningClock()
         self._spot_checks = SpotChecks(source, plan.sampling.min_blocks, self._running)
 
@@ -222,8 +220,7 @@ class FamilyLoop:
             run.drop(Status.WRONG, why)
 
     def _verify(self, run: VariantRun) -> None:
-        place = self._places.of(run.variant)
-        make(self._checker.verify(run, place), partial(place.sample, run.name, 1))
+        self._checker.verify(run, self._places.of(run.variant))
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
@@ -267,15 +264,18 @@ class FamilyLoop:
         self._listener.sampled(state, instances.taken(), self._running() - begin)
         return sampled.stopped_by
 
+    def _data_set(self) -> int:
+        """The number of the data of this instance: instances take the data sets in turn."""
+        return self._instance % (self._plan.data_sets or 1)
+
     def _renew(self) -> None:
         """Allocate arrays and build kernels again: the next instance of the family."""
         if changed := self._places.changed():
             self._recheck(changed)
             return
         self._listener.at(None, Stage.PROBLEM)
-        self._spot_checks.new_instance()
         self._instance += 1
-        self._checker.take((self._instance - self._plan.first_instance) % (self._plan.data_sets or 1))
+        self._checker.take(self._data_set())
         with self._clock.during(VisitPart.UPLOADING):
             self._places.renew(self._checker.data_set)
         self._start_all_again()
@@ -287,9 +287,8 @@ class FamilyLoop:
             self._guard(run, Stage.PREPARE, self._start_again)
 
     def _start_again(self, run: VariantRun) -> None:
-        place = self._places.of(run.variant)
-        call = self._checker.first_call if self._checker.learns else self._checker.prepare
-        self._clock.count_as(VisitPart.BUILDING, call(run, place).host_ns / 1e9)
+        started = self._checker.first_call(run, self._places.of(run.variant))
+        self._clock.count_as(VisitPart.BUILDING, started.host_ns / 1e9)
 
     def _taker(self, flusher: CacheFlusher | None) -> SampleTaker:
         def rules() -> Rules:
@@ -309,32 +308,27 @@ class FamilyLoop:
         if not run.is_good():  # another's check has shown that all have worked on changed inputs
             return None
 
-        def calls() -> Calls[None]:
+        def take(run: VariantRun) -> None:
             nonlocal value
-            value = yield from taker.take(run.variant, state=state, block=block, order=order)
+            sample = partial(self._places.of(run.variant).sample, variant, batch, taker.flush)
+            value = taker.take(run.variant, sample, batch, state=state, block=block, order=order)
             if self._rows.is_throttled:
                 with self._running.stands_still():
                     self._rows.let_cool()
             if state != State.WARMUP and self._spot_checks.due(variant):
                 with self._spot_checks.counted(), self._clock.during(VisitPart.CHECKING):
-                    yield from self._check_between(run, block, taker)
-
-        def take(run: VariantRun) -> None:
-            make(calls(), partial(self._places.of(run.variant).sample, variant, batch, taker.flush), batch)
+                    self._check_between(run, block, taker)
 
         with self._clock.during(VisitPart.WARMING_UP if state == State.WARMUP else VisitPart.SAMPLING):
             self._guard(run, Stage.SAMPLE, take)
         return value if run.is_good() else None
 
-    def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> Calls[None]:
-        place, remember = self._places.of(run.variant), taker.rules_of(run.variant).remember
-        fault = yield from self._checker.fault_after_pause(run, place, block, remember)
+    def _check_between(self, run: VariantRun, block: int, taker: SampleTaker) -> None:
         if changed := self._places.changed():  # maybe by another: then no result says anything
             self._recheck(changed)
-        elif fault:
-            run.drop(Status.WRONG, fault)
         else:
-            yield from self._checker.verify_between(run, place, block, remember)
+            remember = taker.rules_of(run.variant).remember
+            self._checker.verify(run, self._places.of(run.variant), f" in block {block}", remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Final
 
 import psutil
 
@@ -23,7 +22,7 @@ from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import OwnCode, check_device, find_pattern
+from xebench.measuring.prepare import check_device, find_pattern
 from xebench.measuring.problem_store import PART, MadeBeside, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.results import Sums
@@ -34,9 +33,6 @@ from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
 from xebench.system.runtime.machine import has_cores_to_spare
 from xebench.vocabulary import State, Status, VisitPart
-
-#: Working set of the largest problem whose variants are checked on data that have no reference, in any case.
-MOST_UNSEEN_BYTES: Final = 256 << 20
 
 
 class _ToManager(Listener):
@@ -69,7 +65,6 @@ class FamilyRun:
         sums: of inputs on the device.
         pool: processes in which variants run that do not run here.
         store: has the problems and references that were made before.
-        own_code: what measures and judges, as it was before a pattern file was executed.
         flusher: empties the device's caches; made when it is needed first, and kept.
         beside: makes the data of the next family meanwhile; None where no core is free for that.
     """
@@ -82,7 +77,6 @@ class FamilyRun:
     sums: Sums
     pool: Pool
     store: ProblemStore
-    own_code: OwnCode
     flusher: Callable[[], CacheFlusher]
     beside: MadeBeside | None = None
 
@@ -115,7 +109,6 @@ class FamilyRun:
         finally:
             self._clock.enter(VisitPart.ENDING)
             self.rows.flush()
-            self._distrust()
             for variant in self.variants:
                 self._send_case(variant)
             self._listener.at(None, Stage.IDLE)
@@ -138,17 +131,18 @@ class FamilyRun:
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
         self._listener.at(None, Stage.REFERENCE)
         expected = {ranks: data.expected(self.pattern, request.parameters, ranks) for ranks in counts}
-        second = second_of(self.store, self.pattern, request.parameters, request.seed, data, counts)
+        second = second_of(self.store, self.pattern, request.parameters, request.seed, counts)
         if second is not None:
             others = {ranks: second.expected(self.pattern, request.parameters, ranks) for ranks in counts}
             expected = {ranks: replace(own, other=others[ranks]) for ranks, own in expected.items()}
         kept = [one.problem for one in (data, second) if one is not None]
         self.data_sets = len(kept)
-        problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, len(kept), kept)
-        here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters, brief=True)
-        elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed, len(kept))
+        problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, kept)
+        here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters)
+        elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
         with self._clock.during(VisitPart.UPLOADING):
-            self._places = FamilyPlaces(here, here.begin(), self.pool, elsewhere)
+            first = request.first_instance % self.data_sets
+            self._places = FamilyPlaces(here, here.begin(first), self.pool, elsewhere, first)
         if set(request.variants) <= set(request.compiled):
             self.session.load_builds()
         plan = Plan(
@@ -165,8 +159,6 @@ class FamilyRun:
             earlier=request.earlier,
             priors=request.priors,
             data_sets=self.data_sets,
-            # of a visit that is not the first, the variants were; and making gigabytes takes seconds
-            unseen=not request.first_instance and problem.working_set_bytes <= MOST_UNSEEN_BYTES,
         )
         return FamilyLoop(
             plan,
@@ -185,12 +177,6 @@ class FamilyRun:
             seeds = [seed_of(self.request.seed, number) for number in range(WITH_REFERENCE)]
             self.beside.begin(self.request.upcoming, seeds)
 
-    def _distrust(self) -> None:
-        """Fail every variant if other code than ours has produced the results."""
-        if fault := self.own_code.fault():
-            for variant in self.variants:
-                variant.status, variant.reason = Status.ERROR, fault
-
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
         result = CaseResult(
@@ -199,6 +185,11 @@ class FamilyRun:
             stopped_by,
             kernels=json.dumps(variant.kernels),
             error_ulp=variant.error_ulp,
+            tolerance_used=variant.tolerance_used,
+            rtol=self.pattern.rtol,
+            atol=self.pattern.atol,
+            first_commands=variant.first_commands,
+            prepared_kernels=variant.prepared_kernels,
             work=self.work,
             devices=variant.devices,
             data_sets=self.data_sets,
@@ -215,7 +206,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
-    own_code, flusher = OwnCode(session), cache(partial(make_flusher, session, parent.memory_limit_bytes))
+    flusher = cache(partial(make_flusher, session, parent.memory_limit_bytes))
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:
@@ -227,7 +218,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
             roofs = measure_roofs(session, brief=request.brief, memory_bytes=parent.memory_limit_bytes)
             parent.answers.send(messages.Roofs(roofs))
         else:
-            shared = sums, pool, store, own_code, flusher, beside
+            shared = sums, pool, store, flusher, beside
             FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()
 
     return answer

@@ -24,7 +24,6 @@ from xebench.dpex import kernel_api as kapi
 from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
-from xebench.measuring.place import Calls, make
 from xebench.measuring.roofline.bench import EMPTY_KERNEL, quick_result, quick_results
 from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
 from xebench.measuring.roofline.measure import (
@@ -106,11 +105,8 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
         rows = RowStream(sender, {name: name for name in names}, 0)
         taker = SampleTaker(rows, lambda: Rules(Metric.DEVICE, 1))
 
-        def calls(variant: str, **of_sample: Any) -> Calls[None]:
-            device_ns.append((yield from taker.take(variants[variant], **of_sample)))
-
         def measure(variant: str, *, batch: int, **of_sample: Any) -> float:
-            make(calls(variant, **of_sample), partial(place.sample, variant, batch), batch)
+            device_ns.append(taker.take(variants[variant], partial(place.sample, variant, batch), batch, **of_sample))
             return device_ns[-1]
 
         blocks = SAMPLES // len(names)

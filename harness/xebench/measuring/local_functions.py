@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
-from xebench.measuring.place import Call, Calls, Checked, CompiledStage, Contents, Started, make
+from xebench.measuring.place import Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import TRIES, Unfinished, arrays_of
 from xebench.measuring.samples import WAKING_NS, is_late
 from xebench.measuring.session.recorder import MeasuredSample
@@ -69,9 +67,6 @@ class FunctionPlace:
     def _forget(self) -> None:
         self._arguments: tuple[Any, ...] = ()
         self._calls: dict[str, _Function] = {}  # of those whose first calls went well
-        # arguments of checks, and the functions called on them. They live until the check of a function that was not:
-        # no function is checked on new arguments at an address of earlier ones
-        self._checked_on: list[tuple[set[str | None], Any]] = []
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
@@ -98,15 +93,10 @@ class FunctionPlace:
         """Call it; its results are what it returns."""
         function = _Function(partial(self._functions[variant], *self._arguments))
         session = self._session
-        checks: list[Checked] = []
-
-        def calls() -> Calls[None]:
-            checks.append((yield from self._checked(function, contents)))
-            if self._watch(direct_calls.live_queues(new=True)):  # it made some
-                checks.append((yield from self._checked(function, contents)))
-
         try:
-            make(calls(), partial(session.measure, function))
+            checked = self._checked(function, contents)
+            if self._watch(direct_calls.live_queues(new=True)):  # it made some
+                checked = self._checked(function, contents)
         except (Unsupported, Unfinished):
             raise
         except XebenchError as error:
@@ -114,11 +104,7 @@ class FunctionPlace:
         compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         self._calls[variant] = function
-        # what it keeps of its arguments is looked for at last, on new ones
-        return Started(checks[-1].measured.host_ns, compiled, kernels, devices, checks[-1].results, reads=True)
-
-    def accept(self) -> None:
-        """Do nothing: what functions return is compared each time."""
+        return Started(checked.measured.host_ns, compiled, kernels, devices, checked.results)
 
     def reset(self) -> None:
         """Do nothing: it is unknown which arrays functions update."""
@@ -140,46 +126,17 @@ class FunctionPlace:
         session, call = self._session, self._calls[variant]
         measured = session.trace(call) if traced else session.measure(call, batch)
         self._session.forget_queues(self._queues)
-        self._session.take_allocations()  # no check looks at what functions keep
         return measured
 
-    def check(
-        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
-    ) -> Calls[Checked]:
+    def check(self, variant: str, contents: Contents | None) -> Checked:
         """Call the function once more: the results are what it returns.
-
-        ``anew``: on arguments that are made for it, where there is a setup and memory, and then again on these. Another
-        function has been called on them before, so that the first call finds its memory mapped and its data in caches.
-        That is the reference, whose results these must be; what the reference itself returns is right.
 
         Raises:
             Unfinished: the device is never done when it returns.
         """
-        kept = self._calls[variant]
-        if not anew or self._setup is None:
-            return (yield from self._checked(kept, contents))
-        try:
-            arguments = self._new_arguments()
-        except Exception:  # such as for want of memory beside those that it has
-            return (yield from self._checked(kept, contents))
-        other = next((name for name in self._calls if name != variant), None)
-        had_by_it = [each for each in self._checked_on if variant in each[0]]
-        self._checked_on = [*had_by_it, ({variant, other}, arguments)]
-        try:
-            of_other: Checked | None = None
-            if other is not None:
-                first = self._calls[variant] = _Function(partial(self._functions[other], *arguments))
-                of_other = yield from self._checked(first, contents)
-            function = self._calls[variant] = _Function(partial(self._functions[variant], *arguments))
-            checked = yield from self._checked(function, contents)
-            yield (again := Call())
-        finally:
-            self._calls[variant] = kept
-        reference = next(iter(self._calls))  # is started first
-        expected = checked if of_other is None or variant == reference else of_other
-        return msgspec.structs.replace(checked, again=again.measured, expected=expected.results)
+        return self._checked(self._calls[variant], contents)
 
-    def _checked(self, function: _Function, contents: Contents | None) -> Calls[Checked]:
+    def _checked(self, function: _Function, contents: Contents | None) -> Checked:
         """The call of a check: once more where the device is late, which the system may have done once."""
         results: list[Any] = []
 
@@ -191,20 +148,15 @@ class FunctionPlace:
             results[:] = [result]
             self._watch(direct_calls.queues_of(result))
 
-        calls: list[Call] = []
         for _ in range(TRIES):
             function.take = take
             try:
-                yield (call := Call())
+                measured = self._session.measure(function)
             finally:
                 function.take = None
-            calls.append(call)
-            if not is_late(call.measured, WAKING_NS):
-                break
-        else:
-            raise Unfinished.after(call.measured)
-        # the first one did the work: the others find what it may have kept
-        return Checked(calls[0].measured, {} if contents is None else arrays_of(results.pop()))
+            if not is_late(measured, WAKING_NS):
+                return Checked(measured, {} if contents is None else arrays_of(results.pop()))
+        raise Unfinished.after(measured)
 
     def changed(self) -> Sequence[str]:
         """Return None: it is unknown which arrays are inputs."""

@@ -9,8 +9,7 @@ A variant's run is how it was started there, what became of it, and why it dropp
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
@@ -43,8 +42,13 @@ READ_ONLY: Final = "read-only"
 class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
-    ``error_ulp`` is the largest error of its results so far, ``program`` the key of its requests to the device; None if
-    it is not known. ``switches`` are those that were looked up.
+    Attributes:
+        variant, status, reason: what ran, and what became of it.
+        kernels, devices, switches: see `Started`.
+        error_ulp: largest error of its results so far.
+        tolerance_used: largest part of an allowed error that a right result had.
+        first_commands, prepared_kernels: commands of its first call, and kernels of its preparation.
+        program: key of its requests to the device; None if it is not known.
     """
 
     variant: Variant
@@ -53,6 +57,9 @@ class VariantRun:
     kernels: list[dict[str, Any]] = field(default_factory=list)
     devices: str | None = None
     error_ulp: float | None = None
+    tolerance_used: float | None = None
+    first_commands: int | None = None
+    prepared_kernels: int | None = None
     program: str | None = None
     switches: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,7 +83,7 @@ def start(
     session: Any,
     bound: Any,
     parameters: Mapping[str, Any],
-    prepared: Callable[[Callable[[], Any]], None] | None = None,
+    prepared: Callable[[], None] | None = None,
 ) -> Callable[[], Any]:
     """Run a variant for the first time; return what every later sample of it calls.
 
@@ -87,7 +94,7 @@ def start(
         session: where it runs.
         bound: its problem on the device.
         parameters: of the problem; it receives those that it names.
-        prepared: called after a preparation, with what the samples call.
+        prepared: called after a preparation.
     """
     whole = partial(function, session, bound, **accepted_parameters(function, parameters))
     with session.watching():
@@ -95,7 +102,7 @@ def start(
         if not callable(sample):
             return whole
         if prepared is not None:
-            prepared(sample)
+            prepared()
         sample()
     return sample  # type: ignore[no-any-return]
 
@@ -143,7 +150,7 @@ class CompiledStage(NamedTuple):
 
 
 class Started(Message, frozen=True):
-    """A variant's first call.
+    """A variant's first call in an instance.
 
     Attributes:
         host_ns: that it took.
@@ -152,12 +159,11 @@ class Started(Message, frozen=True):
         devices: of its queues; None if only the session's own.
         results: what it wrote or returned; empty if not requested.
         changed: inputs that it changed; they are put back.
-        reads: whether its preparation may have read data: what it keeps of them it may rightly keep.
         program: equal for variants with equal requests to the device (`xebench.measuring.session.transcript`);
             None where that is not known.
         switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
-        known: results that are left out, since they equal accepted ones on these data bit by bit.
+        prepared_kernels: number of kernels that its preparation submitted.
     """
 
     host_ns: int
@@ -166,71 +172,21 @@ class Started(Message, frozen=True):
     devices: str | None
     results: Contents
     changed: Sequence[str] = ()
-    reads: bool = False
     program: str | None = None
     switches: Mapping[str, str] = {}
     commands: Sequence[tuple[str, str]] = ()
-    known: Sequence[str] = ()
+    prepared_kernels: int = 0
 
 
 class Checked(Message, frozen=True):
-    """A call among or after the samples; see `Started`.
-
-    Attributes:
-        again: the next call, on the same data, on what the first left in outputs and in the variant's memory; None
-            if no results were requested, or the first call did no more than a sample does.
-        ready: results that the variant's preparation had computed.
-        known: see `Started`.
-        other: whether both calls submitted a kind of command, or a kernel, that most samples lack, or take far longer.
-        usual: kinds and names of commands that every second of the latest calls submitted, if there is one data set.
-        expected: of these results, where the call had arguments of its own; None: as before.
-    """
+    """A call among or after the samples; see `Started`."""
 
     measured: MeasuredSample
     results: Contents
     changed: Sequence[str] = ()
-    again: MeasuredSample | None = None
-    ready: Sequence[str] = ()
-    known: Sequence[str] = ()
-    other: bool = False
-    usual: Sequence[tuple[str, str]] = ()
-    expected: Contents | None = None
-
-
-#: Stands for a call that is still to be made.
-NOT_YET = MeasuredSample(0, 0, [])
-
-
-@dataclass
-class Call:
-    """A call of a variant that a sample or a check needs; `make` makes it, and fills it in.
-
-    Attributes:
-        measured: what it took.
-        batch: its executions.
-    """
-
-    measured: MeasuredSample = NOT_YET
-    batch: int = 1
 
 
 T = TypeVar("T")
-#: What a sample or a check does, but for the calls of the variant, which it yields.
-Calls = Generator[Call, None, T]
-
-
-def make(calls: Calls[object], sample: Callable[[], MeasuredSample], batch: int = 1) -> None:
-    """Make the calls of samples and of checks, here alone: a variant that looks at its callers sees the same of both.
-
-    Args:
-        calls: those that are needed, one after the other; ended when one fails.
-        sample: makes one: `Place.sample` of the variant.
-        batch: its executions.
-    """
-    with closing(calls):
-        for call in calls:
-            call.batch = batch
-            call.measured = sample()
 
 
 class Place(Protocol):
@@ -254,13 +210,10 @@ class Place(Protocol):
             contents: what stands in the outputs before; None: leave them, and give no results.
         """
 
-    def accept(self) -> None:
-        """Take the results of the last call for right: equal ones need not be compared."""
-
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
     ) -> MeasuredSample:
-        """Take one sample of several executions, or make the call that a check has yielded.
+        """Take one sample of several executions.
 
         Args:
             variant: its name; one that is not started is started before.
@@ -269,21 +222,8 @@ class Place(Protocol):
             traced: whether it is one execution whose host calls are timed, and no sample.
         """
 
-    def check(
-        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
-    ) -> Calls[Checked]:
-        """Call a started variant once more, as a sample does; see `start`.
-
-        Args:
-            variant: its name.
-            contents: see `start`.
-            data_set: number of the data that stand in the problem's arrays meanwhile. Memory that the variant allocated
-                is as its preparation left it.
-            anew: True if a variant whose preparation read data is prepared for these, untimed.
-            at: where ``contents`` are of a part of the outputs (`xebench.measuring.bound_problem.part_at`), and so are
-                the results. The call is made after a pause of some ms, on the samples' data. If it does more than
-                samples, which follow one another, another one follows it at once.
-        """
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        """Call a started variant once more, as a sample does; see `start`."""
 
     def changed(self) -> Sequence[str]:
         """Inputs that were changed since the last call; they are put back."""

@@ -19,8 +19,7 @@ from xebench.measuring import remote
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
-from xebench.measuring.place import Call, Calls, make
-from xebench.measuring.prepare import OwnCode, find_pattern, make_problem
+from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.results import Sums
 from xebench.measuring.session.session import Session
 from xebench.measuring.session.spread import Ranks
@@ -47,7 +46,6 @@ class PlaceServer:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._own_code = OwnCode(session)
         self._sums = Sums(session.queue)
         self._place: ProblemPlace | FunctionPlace | None = None
 
@@ -62,9 +60,8 @@ class PlaceServer:
 
     def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
         pattern = find_pattern(family.source, family.pattern)
-        problems = DataSets(partial(make_problem, pattern, family.parameters), family.seed, family.data_sets)
-        is_alone = self.session.comm.size == 1
-        return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters, brief=is_alone)
+        problems = DataSets(partial(make_problem, pattern, family.parameters), family.seed)
+        return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters)
 
     def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
         try:
@@ -78,28 +75,6 @@ class PlaceServer:
 
     def before_sample(self) -> None:
         """Called right before the clock starts."""
-
-    def _call(self, request: remote.Sample | remote.Check) -> remote.Reply:
-        """Take a sample, or make a check."""
-        place, replies = self._there, list[remote.Reply]()
-
-        def calls() -> Calls[None]:
-            match request:
-                case remote.Sample():
-                    yield (call := Call())
-                    replies.append(remote.Sampled(call.measured))
-                case remote.Check(variant, contents, data_set, anew, at):
-                    replies.append((yield from place.check(variant, contents, data_set, anew=anew, at=at)))
-
-        asked = request if isinstance(request, remote.Sample) else remote.Sample(request.variant, 1, reset=True)
-        sample = partial(
-            place.sample, asked.variant, asked.batch, self.before_sample, reset=asked.reset, traced=asked.traced
-        )
-        make(calls(), sample)
-        is_check = isinstance(request, remote.Check) and isinstance(place, ProblemPlace)
-        if is_check and (fault := self._own_code.fault()):  # what this process says is worth nothing then
-            raise XebenchError(fault)
-        return replies[0]
 
     def end(self) -> None:
         """Release arrays and kernels."""
@@ -115,10 +90,13 @@ class PlaceServer:
                 reply = remote.Begun(self.begin(request))
             case remote.Start(variant, contents):
                 reply = self._there.start(variant, contents)
-            case remote.Sample() | remote.Check():
-                reply = self._call(request)
-            case remote.Accept():
-                self._there.accept()
+            case remote.Sample(variant, batch, reset, traced):
+                place = self._there
+                measured = place.sample(variant, batch, self.before_sample, reset=reset, traced=traced)
+                reply = remote.Sampled(measured)
+            case remote.Check(variant, contents):
+                self.before_sample()
+                reply = self._there.check(variant, contents)
             case remote.FindChanged():
                 reply = remote.Changed(self._there.changed())
             case remote.Reset():

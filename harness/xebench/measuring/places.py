@@ -350,15 +350,18 @@ class FamilyPlaces:
         parameters: that its problem has; those of the others must be the same.
         pool: of processes.
         family: what they are to make.
+        data_set: number of the data that the first instance has.
     """
 
-    def __init__(self, home: Place, parameters: Mapping[str, Any], pool: Pool, family: BeginProblem) -> None:
+    def __init__(
+        self, home: Place, parameters: Mapping[str, Any], pool: Pool, family: BeginProblem, data_set: int = 0
+    ) -> None:
         self._home = home
         self._parameters = parameters
         self._pool = pool
         self._family = family
         self._elsewhere: dict[tuple[int, str], RemotePlace] = {}
-        self._data_set = 0
+        self._data_set = data_set
 
     def of(self, variant: Variant) -> Place:
         """The place in this process, unless a variant needs variables of its own, or ranks."""

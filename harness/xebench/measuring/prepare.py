@@ -1,26 +1,20 @@
-"""Prepare a family before it is bound to a device: find its pattern, make its inputs, verify our own code.
-
-A pattern file may replace ``numpy.array_equal``, ``time.perf_counter_ns`` or a function of this package. Every result
-of the process is worthless after that.
-"""
+"""Prepare a family before it is bound to a device: find its pattern, make its inputs and its reference."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter, is_not
 from pathlib import Path
-from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from xebench.errors import PatternError, Unsupported
-from xebench.measuring.comparison import UnusableReference, difference, same_bits
+from xebench.measuring.comparison import UnusableReference, same_bits
 from xebench.measuring.place import READ_ONLY, accepted_parameters
 from xebench.measuring.random_numbers import Maker, Numbers
 from xebench.patterns.pattern import Pattern
@@ -30,104 +24,6 @@ from xebench.system.runtime import DeviceInfo, missing
 from xebench.system.runtime.devices import LIMITED_AXES
 from xebench.system.sycl_types import Array
 from xebench.vocabulary import GENERATOR
-
-#: Packages and modules whose functions decide what is measured and what is right.
-_DECISIVE: Final = {"xebench", "numpy", "dpctl", "builtins", "math", "random", "statistics", "time"}
-
-#: Attributes of a session that measure.
-_PARTS: Final = ("_clock", "_recorder", "_kernels", "queue", "device")
-
-#: Attributes that decide what a function does.
-_CODE: Final = attrgetter("__code__", "__defaults__", "__kwdefaults__")
-
-#: What a class has for methods.
-_METHODS: Final = (FunctionType, classmethod, staticmethod, property)
-
-
-class OwnCode:
-    """The functions, classes, methods and constants of decisive modules, as they are when this is made.
-
-    Args:
-        objects: sessions: neither their methods may be others, nor `_PARTS` of them, nor the methods of these.
-    """
-
-    def __init__(self, *objects: Any) -> None:
-        modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in _DECISIVE]
-        found = [
-            (owner, name, value)
-            for module in modules
-            for owner in (module, *_classes(module))
-            for name, value in vars(owner).items()
-            if isinstance(value, _METHODS) or (owner is module and (callable(value) or name.isupper()))
-        ]
-        parts = [part for one in objects for name in _PARTS if hasattr(part := vars(one)[name], "__dict__")]
-        own = [(one, name, vars(one).get(name)) for one in (*objects, *parts) for name in (*_PARTS, *_callables(one))]
-        self._kept = [(*each, _code_of(each[-1])) for each in (*found, *own)]
-        self._functions = [value for *_, value, code in self._kept if code]
-        self._codes = [code for *_, code in self._kept if code]
-        self._named: dict[int, tuple[Any, list[str], list[Any]]] = {}
-        for owner, name, value, _ in self._kept:
-            _, names, values = self._named.setdefault(id(owner), (owner, [], []))
-            names.append(name)
-            values.append(value)
-
-    def changed(self) -> list[str]:
-        """Names of functions and classes that were replaced, or that do not compare as they should."""
-        replaced = (
-            _title(owner, name)
-            for owner, name, value, code in (self._kept if self._differs() else ())
-            if vars(owner).get(name) is not value or any(map(is_not, _code_of(value), code))
-        )
-        return list(dict.fromkeys([*replaced, *([] if _compares() else ["how numpy's arrays compare"])]))
-
-    def _differs(self) -> bool:
-        """True if any of 20,000 objects was replaced. Each check waits for this, and ``map`` takes 2 ms."""
-        others = (
-            any(map(is_not, map(vars(owner).get, names), values)) for owner, names, values in self._named.values()
-        )
-        found = map(_CODE, self._functions)
-        return any(others) or any(any(map(is_not, *pair)) for pair in zip(found, self._codes, strict=True))
-
-    def fault(self) -> str:
-        """The reason to distrust every result of this process, in one line; "" if there is none."""
-        if not (replaced := self.changed()):
-            return ""
-        shown = ", ".join(replaced[:3]) + (", ..." if len(replaced) > 3 else "")
-        return f"the pattern file has replaced {shown}: what measures and judges must stay as it is"
-
-
-def _callables(one: Any) -> Iterator[str]:
-    """The names of an object's methods; an attribute of such a name would hide one."""
-    return (name for name in dir(type(one)) if callable(getattr(type(one), name, None)))
-
-
-def _code_of(value: Any) -> tuple[Any, ...]:
-    return _CODE(value) if isinstance(value, FunctionType | MethodType) else ()
-
-
-def _classes(module: ModuleType) -> Iterator[type]:
-    """The classes of this package that a module declares."""
-    for value in list(vars(module).values()):
-        if isinstance(value, type) and value.__module__ == module.__name__ and module.__name__.startswith("xebench"):
-            yield value
-
-
-def _title(owner: Any, name: str) -> str:
-    if isinstance(owner, ModuleType):
-        return f"{owner.__name__}.{name}"
-    kind = owner if isinstance(owner, type) else type(owner)
-    return f"{kind.__module__}.{kind.__qualname__}.{name}"
-
-
-def _compares() -> bool:
-    """True if our comparison still separates equal arrays from others: operators can be replaced without a trace."""
-    zeros, ones = np.zeros(2), np.ones(2)
-    return all(
-        bool(difference("", actual, ones, rtol, rtol)) == (actual is zeros)
-        for actual in (zeros, ones)
-        for rtol in (0.0, 1e-3)
-    )
-
 
 _loaded: dict[str, list[Pattern]] = {}
 

@@ -26,10 +26,10 @@ import numpy as np
 
 from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
-from xebench.measuring.data_sets import same_form, seed_of
+from xebench.measuring.data_sets import seed_of
 from xebench.measuring.device_worker import start_worker
 from xebench.measuring.messages import Done, Failed, Message, Ready, Upcoming
-from xebench.measuring.place import Contents, accepted_parameters
+from xebench.measuring.place import accepted_parameters
 from xebench.measuring.prepare import check_parameters, find_pattern, make_problem
 from xebench.measuring.random_numbers import Maker
 from xebench.patterns.pattern import Pattern
@@ -164,43 +164,15 @@ def _is_hashable(value: Any) -> bool:
 
 
 def second_of(
-    store: ProblemStore,
-    pattern: Pattern,
-    parameters: Mapping[str, Any],
-    seed: int,
-    first: Data,
-    ranks: Collection[int],
+    store: ProblemStore, pattern: Pattern, parameters: Mapping[str, Any], seed: int, ranks: Collection[int]
 ) -> Data | None:
-    """The second data of a family, of the seed that follows.
-
-    There is none where it would show nothing or cannot be swapped: most results do not depend on the seed, other fields
-    than the elements of arrays do, or there is too little memory.
-
-    Args:
-        store: makes and keeps it.
-        pattern: of the family.
-        parameters: of the family.
-        seed: of the first.
-        first: of the family.
-        ranks: of its variants; 0 for none.
-    """
-    if 2 * (1 + max(ranks)) * first.nbytes > store.limit_bytes:
-        return None
-    try:
+    """The second data of a family, of the seed that follows; None where a pattern refuses that, or memory is short."""
+    with suppress(Exception):
         second = store.get(pattern, parameters, seed_of(seed, 1))
-        if not same_form(first.problem, second.problem):
-            return None
-        pairs = [[data.expected(pattern, parameters, count) for data in (first, second)] for count in ranks]
-    except Exception:  # for want of memory, or since a pattern refuses some seeds
-        return None
-    differ = (one.faults(other.arrays) and _differ_in_most(one.arrays, other.arrays) for one, other in pairs)
-    return second if all(differ) else None
-
-
-def _differ_in_most(one: Contents, other: Contents) -> bool:
-    """True if most results differ, but for zeros, which outputs hold that are written in part."""
-    compared = sum(int(((array != 0) | (other[name] != 0)).sum()) for name, array in one.items())
-    return 2 * sum(int((array != other[name]).sum()) for name, array in one.items()) > compared
+        for count in ranks:
+            second.expected(pattern, parameters, count)
+        return second
+    return None
 
 
 #: It takes the time of cores that are free.

@@ -17,7 +17,7 @@ import numpy as np
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
-from xebench.measuring.place import Calls, Checked, Contents, Started
+from xebench.measuring.place import Checked, Contents, Started
 from xebench.measuring.session.recorder import MeasuredSample
 
 T = TypeVar("T")
@@ -32,14 +32,12 @@ class BeginProblem(Message, frozen=True):
         source, pattern: the pattern's file, and its name.
         parameters: of the problem.
         seed: of the data.
-        data_sets: how many there are: 1 or 2.
     """
 
     source: str
     pattern: str
     parameters: Mapping[str, Any]
     seed: int
-    data_sets: int
 
 
 class BeginFunctions(Message, frozen=True):
@@ -83,13 +81,6 @@ class Check(Message, frozen=True):
 
     variant: str
     contents: Contents | None
-    data_set: int
-    anew: bool
-    at: float | None = None
-
-
-class Accept(Message, frozen=True):
-    """Not answered but by `Done`."""
 
 
 class FindChanged(Message, frozen=True):
@@ -110,7 +101,7 @@ class Identify(Message, frozen=True):
     """Request to a rank; answered by `RankIdentity`."""
 
 
-Request = BeginProblem | BeginFunctions | Start | Accept | Reset | Sample | Check | FindChanged | Renew | End | Identify
+Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
 
 # ---- answers, before `Done` ------------------------------------------------------------------------------------------
 
@@ -214,15 +205,10 @@ class RemotePlace:
             devices=self._devices([each.devices for each in own]),
             results=self._whole([each.results for each in own]),
             changed=one_after_another([each.changed for each in own]),
-            reads=any(each.reads for each in own),
             program=None,  # the driver may be another one with the process's variables
-            commands=one_after_another([each.commands for each in own]),
+            commands=[command for each in own for command in each.commands],
+            prepared_kernels=sum(each.prepared_kernels for each in own),
         )
-
-    def accept(self) -> None:
-        """See `Place`; all results of ranks come here each time, and are compared."""
-        if not self._peers.ranks:
-            self._peers.ask([Accept()])
 
     def sample(
         self, variant: str, batch: int, flush: Callable[[], None] | None = None, *, traced: bool = False
@@ -234,21 +220,14 @@ class RemotePlace:
         own = self._all(Sample(variant, batch, reset=flush is None, traced=traced), Sampled)
         return self._measured([each.measured for each in own])
 
-    def check(
-        self, variant: str, contents: Contents | None, data_set: int = 0, *, anew: bool = True, at: float | None = None
-    ) -> Calls[Checked]:
-        """A check there, with its calls."""
-        yield from ()
-        own = self._each([Check(variant, part, data_set, anew, at) for part in self._parts(contents)], Checked)
-        again = [each.again for each in own if each.again is not None]
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        """A check there."""
+        own = self._each([Check(variant, part) for part in self._parts(contents)], Checked)
         return msgspec.structs.replace(
             own[0],
             measured=self._measured([each.measured for each in own]),
             results=self._whole([each.results for each in own]),
             changed=one_after_another([each.changed for each in own]),
-            again=self._measured(again) if again else None,
-            ready=one_after_another([each.ready for each in own]),
-            usual=one_after_another([each.usual for each in own]),
         )
 
     def changed(self) -> Sequence[str]:

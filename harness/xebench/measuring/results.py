@@ -2,9 +2,9 @@
 
 A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
 when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
-that on a discrete GPU. What a CPU device has the host folds in place: that takes a tenth as long on a busy machine,
-where a device's threads wait for one another. Where the sums differ, and for small inputs, the host compares every
-byte. Results are looked at in the same way when they were compared before (`xebench.measuring.local`).
+that on a discrete GPU. The memory of a CPU device is folded in place by the host, which takes a tenth as long on a busy
+machine, where a device's threads wait for one another. Where the sums differ, and for small inputs, the host compares
+every byte.
 """
 
 from __future__ import annotations
@@ -185,30 +185,17 @@ class Sums:
             return _of_host(host_view(array))
         return self._memory.read(self.by_device(array)).tobytes()
 
-    def wake(self) -> None:
-        """Give an idle device work, but so little that its caches stay as they are."""
-        self._little_work.submit().wait()
-
-    @cached_property
-    def _little_work(self) -> PreparedLaunch:
-        return self.prepare(allocate(GROUP, np.int8, self._queue))[0]
-
     def by_device(self, array: UsmArray) -> UsmArray:
         """The same as an array of the device, computed there in any case."""
-        launch, sums = self.prepare(array)
-        launch.submit().wait()
-        return sums
-
-    def prepare(self, array: UsmArray) -> tuple[PreparedLaunch, UsmArray]:
-        """A launch that computes them, which keeps the array's memory as long as it is kept itself, and where to."""
         words = _words_of(array)
         word = words.dtype
         items = min(ITEMS, -(-words.size // (ROWS * GROUP)) * GROUP)
-        sums = allocate(items, np.int64, self._queue)
+        sums: UsmArray = allocate(items, np.int64, self._queue)
         arguments, space = (words, sums, -(-words.size // items)), NdRange((items,), (GROUP,))
         if word not in self._built:
             self._built[word] = build(compile_kernel(_fold, space, arguments, cache=self._cache), self._queue)
-        return PreparedLaunch(self._built[word], self._queue, space, arguments), sums
+        PreparedLaunch(self._built[word], self._queue, space, arguments).submit().wait()
+        return sums
 
 
 def _words_of(array: UsmArray) -> UsmArray:
@@ -232,17 +219,13 @@ class Inputs:
     Args:
         binding: the problem.
         sums: of device arrays.
-        known: the sums of these data by name, where they were made before.
-
-    Attributes:
-        first: those sums.
     """
 
-    def __init__(self, binding: Binding, sums: Sums, known: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, binding: Binding, sums: Sums) -> None:
         self._binding = binding
         self._sums = sums
         large = (name for name, array in binding.inputs.items() if array.nbytes >= LARGE_BYTES)
-        self.first = {name: sums(binding.arrays[name]) for name in large} if known is None else known
+        self._first = {name: sums(binding.arrays[name]) for name in large}
 
     def changed(self) -> list[str]:
         """Names of the inputs that have been changed since the last call; they are put back."""
@@ -252,6 +235,6 @@ class Inputs:
         return names
 
     def _is_as_before(self, name: str) -> bool:
-        if name in self.first and self._sums(self._binding.arrays[name]) == self.first[name]:
+        if name in self._first and self._sums(self._binding.arrays[name]) == self._first[name]:
             return True
         return self._binding.holds_input(name)

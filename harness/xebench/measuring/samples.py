@@ -9,7 +9,6 @@ import math
 import random
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from xebench.errors import XebenchError
 from xebench.measuring.machine_monitor import FLAGS, MachineMonitor, RunningClock
 from xebench.measuring.messages import TableRows
-from xebench.measuring.place import CacheFlusher, Call, Calls
+from xebench.measuring.place import CacheFlusher, CompiledStage
 from xebench.measuring.sampling import least_ns
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
@@ -343,7 +342,9 @@ class SampleTaker:
         """Flush the caches before a sample."""
         return None if self.flusher is None else self.flusher.flush
 
-    def take(self, variant: Variant, *, state: str, block: int, order: int) -> Calls[float]:
+    def take(
+        self, variant: Variant, sample: Callable[[], MeasuredSample], batch: int, *, state: str, block: int, order: int
+    ) -> float:
         """Take one sample, queue its row, and return its metric in ns for one execution; NaN if it is not valid.
 
         Raises:
@@ -351,9 +352,7 @@ class SampleTaker:
         """
         flusher, rules = self.flusher, self.rules_of(variant)
         self.clock.was_stopped()  # before it: that is no matter of this sample
-        # the loop makes this call as it makes those of checks: a variant that looks at its callers sees no difference
-        yield (call := Call())
-        measured, batch = call.measured, call.batch
+        measured = sample()
         stopped = self.clock.was_stopped()
         executions = measured.times_by_clock()[0]
         totals_ns = times_of(measured)
@@ -390,16 +389,12 @@ class SampleTaker:
         return total_ns / batch if counts else math.nan
 
 
-#: Part of the time that checks may take, beside the first of each variant.
-PART: Final = 0.03
-
-
 class SpotChecks:
-    """Chooses when a variant is checked among its samples; seldomer the longer it is sampled.
+    """Chooses the sample of a visit after which a variant is checked.
 
     Args:
         source: of random numbers.
-        blocks: each variant is checked once in the first so many, and in those of each instance if there is time.
+        blocks: number of first blocks from which the sample is drawn.
         clock: seconds.
     """
 
@@ -407,29 +402,14 @@ class SpotChecks:
         self._source = source
         self._blocks = blocks
         self._clock = clock
-        self._begin = clock()
         self._spent_s = 0.0
-        self._checked: set[str] = set()
-        self._taken: Counter[str] = Counter()
-        self._next: dict[str, int] = {}
-
-    def new_instance(self) -> None:
-        """Begin to count again, except for variants that were not checked yet."""
-        for variant in self._checked:
-            self._taken[variant] = 0
-            self._next.pop(variant, None)
+        self._left: dict[str, int] = {}
 
     def due(self, variant: str) -> bool:
         """True if a check follows the sample of a variant that was taken just now."""
-        taken = self._taken[variant]
-        self._taken[variant] += 1
-        if taken < self._next.setdefault(variant, self._source.randrange(self._blocks)):
-            return False
-        if variant in self._checked and self._spent_s > PART * (self._clock() - self._begin):
-            return False
-        self._checked.add(variant)
-        self._next[variant] = taken + 1 + self._source.randrange(taken + self._blocks)
-        return True
+        left = self._left.setdefault(variant, self._source.randrange(self._blocks))
+        self._left[variant] = left - 1
+        return left == 0
 
     @contextmanager
     def counted(self) -> Iterator[None]:

@@ -167,18 +167,6 @@ def lacking_line(run: Run) -> str:
     return f"roofs that are not known: {reasons}" if reasons else ""
 
 
-def data_sets_line(run: Run) -> str:
-    """The number of cases that have one data set alone, in one line; empty if all have two."""
-    known = run.cases["data_sets"].dropna()
-    alone = int((known == 1).sum())
-    if not alone:
-        return ""
-    return (
-        f"{alone} of {len(known)} cases have one data set: results do not depend on the seed, shapes or numbers do, "
-        "or two are too large"
-    )
-
-
 def noise_line(run: Run) -> str:
     """The instrument's own error in this run, in one line; empty if it was not measured."""
     error = _by_host(run, lambda device: noise_floor({str(k): v for k, v in device.items()}))
@@ -262,7 +250,7 @@ def _short(run: Run) -> int:
 def remarks(run: Run) -> list[str]:
     """Remarks on a run's results, a line each."""
     lines = (
-        *(above_roofs_line, lacking_line, disturbed_line, data_sets_line),
+        *(above_roofs_line, lacking_line, disturbed_line),
         *(flag_line, instance_line, fixed_cost_line),
     )
     return [text for line in lines if (text := line(run))]

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.report import units
+from xebench.report.case_remarks import case_remarks, tolerance_words
 from xebench.report.remarks import asides, classes, guide_words, is_foreign, obstacle, sentence
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
@@ -112,6 +113,7 @@ class ResultRow:
         overlap: part of the time in which two commands or more ran, or why it is not known; "" in families on one queue
             in which none overlap.
         copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
+        error: its largest error as a part of the tolerances; "" where no result was compared.
         occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
         answer: the bare word.
         claim: the word that is claimed; "" when nothing is.
@@ -142,6 +144,7 @@ class ResultRow:
     roof: str = ""
     overlap: str = ""
     copies: str = ""
+    error: str = ""
     occupancy: str = ""
     answer: str = ""
     claim: str = ""
@@ -171,7 +174,9 @@ def result_rows(run: Run) -> list[ResultRow]:
     """The rows of a run by chapter, pattern and axes; each group begins with its baseline."""
     rows: list[ResultRow] = []
     known = occupancies(run)
-    kinds = dict(run.part("cases", ["case_id", "operation_kind"]).itertuples(index=False, name=None))
+    cases = {case["case_id"]: case for case in rows_of(run.cases)}
+    variants = {(case["family_id"], case["variant"]): case for case in cases.values()}
+    remarked = case_remarks(run)
     several_hosts = run.devices["host"].nunique() > 1
     families: dict[str, list[Row]] = {}
     for summary in rows_of(run.summaries):
@@ -182,11 +187,19 @@ def result_rows(run: Run) -> list[ResultRow]:
         summaries = [summary for summary in of_any_state if text(summary["state"]) == state]
         baseline = _baseline_row(pairs, [*summaries, *of_any_state])
         family = [baseline, *(_row(pair, baseline.variant) for pair in pairs)]
-        family = _with_copies(_with_overlap(_with_rates(family, summaries, kinds), summaries), summaries)
+        family = _with_copies(_with_overlap(_with_rates(family, summaries, cases), summaries), summaries)
+        family = [_with_remarks(row, variants.get((family_id, row.variant)), remarked) for row in family]
         family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
         occupancy = known.get(family_id, {})
         rows += _with_occupancy(family, [occupancy.get(row.variant, "") for row in family])
     return rows
+
+
+def _with_remarks(row: ResultRow, case: Row | None, remarked: Mapping[str, Sequence[str]]) -> ResultRow:
+    """The row with its error beside the tolerance, and with what is remarkable about how its case was measured."""
+    if case is None or row.against:  # said in the row beside the baseline
+        return row
+    return replace(row, error=tolerance_words(case), asides=(*row.asides, *remarked.get(case["case_id"], ())))
 
 
 def _with_host(axes: str, pair: dict[Any, Any]) -> str:
@@ -215,18 +228,18 @@ def _telling_overlap(row: ResultRow, *known: str) -> ResultRow:
     return row if row.overlap in known else replace(row, asides=(*row.asides, f"overlap {row.overlap}"))
 
 
-def _with_rates(family: Sequence[ResultRow], summaries: Sequence[Row], kinds: Mapping[str, Any]) -> list[ResultRow]:
+def _with_rates(family: Sequence[ResultRow], summaries: Sequence[Row], cases: Mapping[str, Row]) -> list[ResultRow]:
     """The rows with what each variant moves and computes in its time, and how long it was compiled."""
     own = {summary["variant"]: summary for summary in summaries}
-    return [_with_rate(row, own[row.variant], kinds) if row.variant in own else row for row in family]
+    return [_with_rate(row, own[row.variant], cases) if row.variant in own else row for row in family]
 
 
-def _with_rate(row: ResultRow, summary: Row, kinds: Mapping[str, Any]) -> ResultRow:
+def _with_rate(row: ResultRow, summary: Row, cases: Mapping[str, Row]) -> ResultRow:
     row = replace(row, compiling=units.duration(summary["compile_ns"]) if summary["compile_ns"] else "")
     if not row.time_ns or not summary["median_ns"]:
         return row
     faster = summary["median_ns"] / row.time_ns  # the tables' rates are of the median
-    kind = text(kinds.get(summary["case_id"]))
+    kind = text(cases[summary["case_id"]]["operation_kind"])
     of_operations = "GFLOP/s" if kind.startswith("fp") else f"Gop/s {kind}".rstrip()
     rates = ((summary["bandwidth_gbps"], "GB/s"), (summary["rate_gops"], of_operations))
     told = (f"{units.figure(value * faster)} {unit}" for value, unit in rates if value and value * faster >= LEAST_RATE)

@@ -200,12 +200,19 @@ CASES: Final = (
         "Largest error of a result against the reference, in units in the last place of the result's type; null where "
         "the reference is in no higher precision, or a result is not finite.",
     ),
+    number("rtol", "Relative tolerance of the comparison with the reference."),
+    number("atol", "Absolute tolerance of it."),
+    number(
+        "tolerance_used",
+        "Largest error of a right result, as a part of what the tolerances allow at its element: 0 to 1.",
+    ),
+    count("first_commands", "Commands, without barriers, that the first call submitted after its preparation."),
+    count("prepared_kernels", "Kernels that its preparation submitted."),
     count("seed", "Seed of the problem's data."),
     count(
         "data_sets",
-        "How many sets of inputs, of two seeds, its instances take in turn; checks are made on the other one. 1 where "
-        "a second would show nothing (results do not depend on the seed), cannot be swapped (numbers or shapes depend "
-        "on it), or is too large for the host's memory.",
+        "How many sets of inputs, of neighbouring seeds, its instances take in turn; 1 where the second could not be "
+        "made.",
     ),
     count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
     count("operations", "Least number of operations that the lesson needs."),

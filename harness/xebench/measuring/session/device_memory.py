@@ -11,7 +11,7 @@ import dpctl.memory
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import direct_calls, kernel
+from xebench.dpex import kernel
 from xebench.dpex.kernel_api import NdRange
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.native_handles import prepare_for_device_copy, release_from_device_copy
@@ -86,28 +86,6 @@ def spoil(memory: Any) -> None:
     """Overwrite dpctl memory with a poison, and wait."""
     if memory.nbytes:
         memory.memset(POISON)
-
-
-def is_spoilt(memory: Any) -> bool:
-    """True if the first bytes of dpctl memory hold that poison."""
-    first = np.empty(min(memory.nbytes, _FIRST_BYTES), np.uint8)
-    with direct_calls.unrecorded:
-        memory.sycl_queue.memcpy(first, memory, first.size)
-    return bool((first == POISON).all())
-
-
-def watch(array: UsmArray) -> weakref.ref[Any]:
-    """A weak reference to the memory of an array, or to the array where dpctl's memory allows none."""
-    try:
-        return weakref.ref(array.usm_data)
-    except TypeError:
-        return weakref.ref(array)
-
-
-def memory_of(watched: weakref.ref[Any]) -> Any:
-    """The memory of :func:`watch`; None when it is in use no more."""
-    found = watched()
-    return getattr(found, "usm_data", found)
 
 
 def copy_async(queue: dpctl.SyclQueue, destination: Any, source: Any, depends: list[Any]) -> dpctl.SyclEvent:
@@ -191,15 +169,6 @@ class DeviceMemory:
         elif source.nbytes:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
-
-    def rewrite(self, array: UsmArray) -> None:
-        """Overwrite a device array with what it holds, and wait: part after part, by way of another array."""
-        flat = self.flat(array)
-        other = allocate(min(flat.size, _FIRST), flat.dtype, self._queue)
-        for begin in range(0, flat.size, _FIRST):
-            part = flat[begin : begin + _FIRST]
-            self.copy(other[: part.size], part)
-            self.copy(part, other[: part.size])
 
     def copy(self, destination: Any, source: Any) -> None:
         """Overwrite a device array with another one of its size, and wait."""

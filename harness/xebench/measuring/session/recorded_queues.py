@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import signal
-import sys
 import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import dpctl
 
@@ -37,18 +33,6 @@ _out_of_order: list[dpctl.SyclQueue] = []
 IDLE_NS = 100_000
 
 
-#: Python's registry of callbacks for events of the interpreter, from 3.12 on.
-_monitoring: Final = getattr(sys, "monitoring", None)
-_TIMERS: Final = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-
-
-def _hooks() -> tuple[object, ...]:
-    """The hooks that interrupt Python code: those of tracing, profiling and garbage collection, and running timers."""
-    tools = () if _monitoring is None else tuple(map(_monitoring.get_tool, range(6)))
-    timers = [signal.getitimer(timer)[0] > 0 for timer in _TIMERS]
-    return sys.gettrace(), sys.getprofile(), *gc.callbacks, *tools, *timers
-
-
 class RecordedQueues(direct_calls.Recording):
     """One device, its queues, and a record of the commands submitted to them.
 
@@ -61,7 +45,6 @@ class RecordedQueues(direct_calls.Recording):
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
-        on_copy: called with both sides of each submitted copy; None if copies are not looked at.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
     """
@@ -72,8 +55,6 @@ class RecordedQueues(direct_calls.Recording):
         self.queue = queue
         self.device = queue.sycl_device
         self.records_direct_calls = True
-        self._calls_before = 0
-        self.on_copy: Callable[[Any, Any], None] | None = None
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
@@ -82,7 +63,6 @@ class RecordedQueues(direct_calls.Recording):
         self._ranks: Ranks = ALONE
         self._first_device = self.device
         self._measuring = False
-        self._allocated: list[weakref.ref[Any]] = []
         self._waits = Waits()
         self._transcript: Transcript | None = None
         self._recorder = Recorder()
@@ -120,12 +100,6 @@ class RecordedQueues(direct_calls.Recording):
         if self._measuring:
             raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
-        self._calls_before = direct_calls.unrecorded.calls
-
-    @property
-    def has_called(self) -> bool:
-        """True if a variant called a library by itself since :meth:`begin`, be it recorded or not."""
-        return direct_calls.unrecorded.calls > self._calls_before
 
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
@@ -136,7 +110,6 @@ class RecordedQueues(direct_calls.Recording):
             XebenchError: a variant calls this, or has the interpreter call it when the sample is over.
         """
         self.begin()
-        hooks = _hooks()
         clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
         with self.watching():
             self._measuring = True
@@ -148,8 +121,6 @@ class RecordedQueues(direct_calls.Recording):
                 end = clock()
             finally:
                 self._measuring = False
-        if _hooks() != hooks:
-            raise XebenchError("it sets a timer or hooks of the interpreter, which may run outside the timed call")
         for queue in self._queues:
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
@@ -188,19 +159,9 @@ class RecordedQueues(direct_calls.Recording):
         return len(self._queues)
 
     @property
-    def has_commands(self) -> bool:
-        """True if anything was submitted since :meth:`begin`."""
-        return self._recorder.has_commands
-
-    @property
     def commands(self) -> list[tuple[str, str]]:
         """Kinds and names of what was submitted since :meth:`begin`."""
         return self._recorder.commands
-
-    def take_allocations(self) -> list[weakref.ref[Any]]:
-        """The memory that :meth:`alloc` and libraries gave since the last call, where it is in use still."""
-        taken, self._allocated = self._allocated, []
-        return [memory for memory in taken if memory() is not None]
 
     def take_compilations(self) -> list[Compilation]:
         """The compilations since the last call."""

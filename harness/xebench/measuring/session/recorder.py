@@ -136,11 +136,6 @@ class Recorder:
         self._pending.append(Pending("library", name, queue, first, last))
 
     @property
-    def has_commands(self) -> bool:
-        """True if there is any event."""
-        return bool(self._pending)
-
-    @property
     def commands(self) -> list[tuple[str, str]]:
         """Kind and name of each event, in the order of submission."""
         return [(event.kind, event.name) for event in self._pending]

@@ -11,7 +11,7 @@ import dpnp
 from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
 from xebench.dpex.events import fill
 from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.signature import as_usm_array, name_of
+from xebench.dpex.signature import name_of
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.session import device_memory
 from xebench.measuring.session.device_memory import import_memory
@@ -109,8 +109,6 @@ class Session(RecordedQueues):
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         if self._transcript is not None:
             self._transcript.copied(destination, source, depends, event)
-        if self.on_copy is not None:
-            self.on_copy(destination, source)
         return event
 
     def fill(self, array: UsmArray, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
@@ -165,7 +163,6 @@ class Session(RecordedQueues):
         """
         with direct_calls.unrecorded:
             array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
-            self._allocated.append(device_memory.watch(array))
             if not self._measuring:
                 device_memory.spoil(array.usm_data)
             if self._transcript is not None:
@@ -316,7 +313,6 @@ class Session(RecordedQueues):
                 result = self._between_barriers(function, queues[0], arguments, options)
             else:
                 result = function(*arguments, **options)
-            self._note_memory(result, [*arguments, *options.values()])
         if (
             self._measuring
             and not is_own
@@ -326,13 +322,6 @@ class Session(RecordedQueues):
                 f"{name} works on a queue that is not timed: pass sycl_queue=session.queue, or use session.alloc"
             )
         return result
-
-    def _note_memory(self, result: Any, arguments: Sequence[Any]) -> None:
-        """Count memory that a library gave as the variant's, as that of :meth:`alloc`, unless it is an argument's."""
-        array = as_usm_array(result)
-        given = (as_usm_array(argument) for argument in arguments)
-        if array is not None and all(own is None or own.usm_data._pointer != array.usm_data._pointer for own in given):
-            self._allocated.append(device_memory.watch(array))
 
     def note_directly(
         self,
@@ -346,8 +335,6 @@ class Session(RecordedQueues):
         if self._transcript is not None:
             self._transcript.lose("it submits past its session")
         traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
-        if self.on_copy is not None and copied is not None:
-            self.on_copy(*copied[:2])
         self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 
 

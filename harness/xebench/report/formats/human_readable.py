@@ -202,6 +202,7 @@ def _measured(row: ResultRow) -> str:
         "95 % interval": row.interval,
         "of its roof:": row.roof,
         "copies": row.copies,
+        "accuracy:": row.error,
         "predicted occupancy": row.occupancy,
         "guide:": row.guide,
         "claim:": "" if row.guide else row.claimed_by,
@@ -266,6 +267,7 @@ OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     "overlap": lambda row: row.overlap,
     "predicted occupancy": lambda row: row.occupancy,
     "rate": lambda row: row.rate,
+    "accuracy": lambda row: row.error,
     "compiling": lambda row: row.compiling,
 }
 
