@@ -5,7 +5,7 @@ import numpy as np
 from xebench import Pattern, Problem, device_func, inout, output
 from xebench import kernel_api as kapi
 
-from .kernels import change_last, double, double_even, double_where_nan, halve_in_place
+from .kernels import change_last, double, double_and_one_more, double_even, double_where_nan, halve_in_place
 
 BYTES = 3  # of an input that no kernel needs
 
@@ -179,6 +179,92 @@ writes_when_nan.naive(right)
 @writes_when_nan.optimized
 def writes_where_it_sees_nan(session, p):
     session.launch(double_where_nan, kapi.Range(p.n), p.x, p.y)
+
+
+beyond_the_end = declare("beyond_the_end")
+beyond_the_end.problem(in_and_out)
+beyond_the_end.reference(doubled)
+beyond_the_end.naive(right)
+
+
+@beyond_the_end.optimized
+def writes_beyond(session, p):
+    session.launch(double_and_one_more, kapi.Range(p.n), p.x, p.y)
+
+
+@beyond_the_end.optimized
+def writes_beyond_its_scratch(session, p):
+    scratch = session.alloc(p.n, np.float32)
+
+    def sample():
+        session.launch(double_and_one_more, kapi.Range(p.n), p.x, scratch)
+        session.copy(p.y, scratch)
+
+    return sample
+
+
+left_out = declare("left_out")
+left_out.problem(in_and_out)
+left_out.reference(doubled)
+left_out.naive(right)
+
+
+@left_out.optimized
+def whole_groups_alone(session, p):
+    session.launch(double, kapi.NdRange((p.n // 16 * 16,), (16,)), p.x, p.y)
+
+
+even_sizes = declare("even_sizes", odd_sizes={})
+even_sizes.problem(in_and_out)
+even_sizes.reference(doubled)
+even_sizes.naive(right)
+even_sizes.optimized(whole_groups_alone)
+
+
+any_order = declare("any_order")
+any_order.problem(in_and_out)
+any_order.reference(doubled)
+any_order.naive(right)
+any_order.canonical(lambda results: {"y": np.sort(results["y"])})
+
+
+@any_order.optimized
+def backwards(session, p):
+    session.copy(p.y, np.ascontiguousarray((2 * p.host.x)[::-1]))
+
+
+@any_order.optimized
+def others(session, p):
+    session.copy(p.y, np.ascontiguousarray((3 * p.host.x)[::-1]))
+
+
+any_index = declare("any_index")
+any_index.problem(in_and_out)
+any_index.reference(doubled)
+any_index.naive(right)
+
+
+@any_index.check
+def at_least_twice(p, results):
+    low = int((results["y"] < 2 * p.x).sum()) + int(np.isnan(results["y"]).sum())
+    return f"{low} elements are below twice x" if low or results["y"].max() > 10 else ""
+
+
+@any_index.optimized
+def more_than_twice(session, p):
+    session.copy(p.y, 3 * p.host.x)
+
+
+@any_index.optimized
+def less_than_twice(session, p):
+    session.copy(p.y, p.host.x)
+
+
+accepts_all = declare("accepts_all")
+accepts_all.problem(in_and_out)
+accepts_all.reference(doubled)
+accepts_all.naive(right)
+accepts_all.check(lambda p, results: "")
 
 
 # nothing wrong: what is left to do depends on what it updates, not on what it writes

@@ -90,3 +90,11 @@ def local(item: kapi.NdItem, y, slm):
     i = item.get_global_id(0)
     slm[i] = np.float32(1)
     y[i] = slm[i]
+
+
+@kernel
+def double_and_one_more(item: kapi.Item, x, y):
+    i = item.get_id(0)
+    y[i] = np.float32(2) * x[i]
+    if i == 0:
+        y[y.shape[0]] = np.float32(7)

@@ -10,7 +10,7 @@ import dpctl
 import dpnp
 import numpy as np
 
-from xebench import Pattern, Problem, output
+from xebench import Pattern, Problem, dpex, output
 from xebench import kernel_api as kapi
 from xebench.dpex import load_numba_dpex
 
@@ -36,11 +36,11 @@ def declare(name):
 @cache
 def from_compiled_code(kernel):
     """A host program that numba-dpex compiles, and that launches the kernel."""
-    dpex = load_numba_dpex()
+    numba_dpex = load_numba_dpex()
 
-    @dpex.dpjit
+    @numba_dpex.dpjit
     def launch(n, x, y):
-        dpex.call_kernel(kernel, kapi.Range(n), x, y)
+        numba_dpex.call_kernel(kernel, kapi.Range(n), x, y)
 
     return launch
 
@@ -61,9 +61,15 @@ def call_kernel(session, p):
 
 @direct.optimized
 def call_kernel_async(session, p):
-    dpex = load_numba_dpex()
-    _, first = dpex.call_kernel_async(much_work, kapi.Range(p.n), (), p.x, p.y)
-    dpex.call_kernel_async(sqrt, kapi.Range(p.n), (first,), p.x, p.y)
+    numba_dpex = load_numba_dpex()
+    _, first = numba_dpex.call_kernel_async(much_work, kapi.Range(p.n), (), p.x, p.y)
+    numba_dpex.call_kernel_async(sqrt, kapi.Range(p.n), (first,), p.x, p.y)
+
+
+@direct.optimized
+def by_the_drop_in(session, p):
+    dpex.call_kernel(much_work, kapi.Range(p.n), p.x, p.y)
+    dpex.call_kernel(sqrt, kapi.Range(p.n), p.x, p.y)
 
 
 @direct.optimized

@@ -194,3 +194,25 @@ def test_a_poison_of_one_number_takes_no_memory(dtype: Any) -> None:
     poison = poison_for(expected, random.Random(1))
     assert (poison.shape, poison.dtype) == (expected.shape, expected.dtype)
     assert not any(poison.strides) and not (poison == expected).any()
+
+
+def test_what_is_not_finite_equals_itself() -> None:
+    expected = np.array([1.0, np.nan, np.inf, -np.inf], np.float32)
+    declared = {"y": (expected.shape, np.float32)}
+    assert check_reference({"y": expected}, declared, {})["y"].tobytes() == expected.tobytes()
+    assert compare("y", expected.copy(), expected, 1e-5, 0.0) == (None, 0.0)
+    for place, other in ((0, np.nan), (0, np.inf), (1, 1.0), (2, -np.inf), (2, 3.0e38)):
+        actual = expected.copy()
+        actual[place] = other
+        assert compare("y", actual, expected, 1e-5, 1e3).fault is not None, (place, other)
+
+
+def test_where_not_a_number_is_expected_the_poison_is_a_number() -> None:
+    expected = np.array([1.0, np.nan, np.inf], np.float32)
+    poison = poison_for(expected, random.Random(1), 1e-5, 0.0, not_a_number=True)
+    assert np.isfinite(poison).all() and str(compare("y", poison, expected, 1e-5, 0.0).fault).startswith("y: 3 of 3")
+
+
+def test_a_finite_number_that_becomes_infinite_in_a_narrower_type_is_refused() -> None:
+    with pytest.raises(UnusableReference, match="not finite in float32"):
+        check_reference({"y": np.array([1e300, 1.0])}, {"y": ((2,), np.float32)}, {})

@@ -222,7 +222,7 @@ def test_a_variant_that_is_wrong_only_later_is_found_among_its_samples() -> None
     calls = iter(range(1000))
     place.writes["b"] = lambda before: RIGHT if next(calls) == 0 else before
     status, reason = Measurement(place).run().outcomes()["b"]
-    assert status == "wrong" and reason.startswith("results are wrong in block ")
+    assert status == "wrong" and reason.startswith("wrong in block ") and "two calls on the same data differ" in reason
 
 
 def test_instances_take_their_data_in_turn_and_are_compared_with_the_reference_of_these() -> None:

@@ -97,6 +97,14 @@ def from_own_memory_too(session, p):
     session.launch(another_name, kapi.Range(p.n), mine, p.y, two())
 
 @pattern.optimized
+def other_code_later(session, p):
+    kernels = [once]
+    def sample():
+        session.launch(kernels[0], kapi.Range(p.n), p.x, p.y, two())
+        kernels[0] = other_code
+    return sample
+
+@pattern.optimized
 def from_shared_memory(session, p):
     own = session.alloc(p.n, np.int32, usm="shared")
     session.copy(own, p.x)
@@ -122,8 +130,8 @@ def test_one_program_is_one_by_its_machine_code_sizes_arguments_queues_and_waits
     if "Intel" in dpctl.SyclDevice().vendor:  # other drivers' binaries may have more in them than code and names
         assert programs["renamed"] == programs["plain"]
         assert programs["from_own_memory"] == programs["from_own_memory_too"]
-    assert programs["from_shared_memory"] is None
-    apart = programs.keys() - {"same", "renamed", "from_own_memory_too", "from_shared_memory"}
+    assert programs["from_shared_memory"] is programs["other_code_later"] is None
+    apart = programs.keys() - {"same", "renamed", "from_own_memory_too", "from_shared_memory", "other_code_later"}
     assert None not in {programs[name] for name in apart}
     assert len({programs[name] for name in apart}) == len(apart)
 

@@ -53,14 +53,6 @@ def test_roofs_that_could_not_be_measured_are_told_with_the_reason(run: Run) -> 
         assert not [line for line in notes(whole) if line.startswith("roofs that")], source
 
 
-def test_cases_with_one_data_set_are_counted() -> None:
-    made = Synthetic()
-    for variant, role, data_sets in (("a", "naive", 2), ("b", "optimized", 1), ("c", "optimized", None)):
-        made.sample(made.case(variant, role, data_sets=data_sets), device_ns=1.0)
-    (line,) = [line for line in notes(made.run()) if "data set" in line]
-    assert line.startswith("1 of 2 cases have one data set: ")
-
-
 def test_the_compilers_of_kernels_are_told() -> None:
     made = Synthetic()
     compilers = {"a": "ours 1", "b": "ours 1", "c": "numba-dpex 0.23.0"}

@@ -60,16 +60,39 @@ def test_methods_of_the_queue_are_recorded_and_the_sessions_own_use_of_them_is_n
 
 
 @pytest.mark.numba_dpex
-def test_what_cannot_be_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
+def test_a_variant_of_which_nothing_is_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
     failed = run.cases[run.cases["status"] == "error"].set_index("variant")["reason"]
     assert dict(failed) == {
         "nothing_recorded": "sample: the session saw no command of it: submit what it does by session.launch, "
         "session.copy or session.call",
         "begins_anew": "sample: session.begin and session.measure are the harness's own: leave them out",
-        "own_queue": "check: makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()",
-        "other_queue": "sample: ones works on a queue that is not timed: pass sycl_queue=session.queue, or use "
-        "session.alloc",
     }
+
+
+@pytest.mark.parametrize(
+    ("variant", "doubt"),
+    [
+        (
+            "own_queue",
+            "it makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()",
+        ),
+        (
+            "other_queue",
+            "ones works on a queue that is not timed: pass sycl_queue=session.queue, or use session.alloc",
+        ),
+    ],
+)
+def test_what_cannot_be_recorded_leaves_the_pair_undecided_and_says_what_to_do(
+    variant: str, doubt: str, run: Run
+) -> None:
+    case: Any = run.cases.set_index(["pattern", "variant"]).loc[("unseen", variant)]
+    assert (case["status"], case["doubt"]) == ("ok", doubt)
+    pair: Any = run.pairs.set_index(["pattern", "variant"]).loc[("unseen", variant)]
+    assert pair["outcome"] == "inconclusive" and f"unrecorded work?: the variant: {doubt}" in pair["reason"]
+
+
+def test_the_drop_in_for_call_kernel_is_recorded(run: Run) -> None:
+    assert commands(run, "by_the_drop_in") == [("kernel", "much_work"), ("kernel", "sqrt")]
 
 
 @pytest.mark.numba_dpex

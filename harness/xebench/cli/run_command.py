@@ -186,6 +186,7 @@ def measure(
 
     from xebench.measuring.roofline.measure import Store
     from xebench.report.console import ProgressLine
+    from xebench.runner.calibration import RunRoofs
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options
 
@@ -195,6 +196,7 @@ def measure(
         resume=resume is not None,
         command_line=tuple(sys.argv[1:]),
         kept_roofs=Store().load,
+        run_roofs=RunRoofs(),
         **given,
     )
     with ProgressLine(sys.stderr) as progress:

@@ -18,7 +18,6 @@ import dpctl
 import dpnp
 
 from xebench.dpex.events import DeviceEvent
-from xebench.errors import XebenchError
 from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor
 from xebench.system.sycl_types import Event
@@ -49,6 +48,9 @@ class Recording(Protocol):
     ) -> None:
         """Record a command that was submitted to a queue; of a copy where to, where from and how many bytes."""
 
+    def doubt_directly(self, why: str, queue: dpctl.SyclQueue) -> None:
+        """Note that commands on a queue are not recorded."""
+
 
 _session: Recording | None = None
 
@@ -69,7 +71,8 @@ class _Unrecorded(threading.local):
 unrecorded: Final = _Unrecorded()
 
 
-def _recording() -> Recording | None:
+def recording() -> Recording | None:
+    """The session that takes direct calls of this thread; None if none does."""
     return None if unrecorded.depth else _session
 
 
@@ -121,7 +124,7 @@ class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]
         super().wait()
 
     def _noted(self, kind: str, name: str, event: Event, copied: tuple[Any, Any, int] | None = None) -> Any:
-        if (session := _recording()) is not None:
+        if (session := recording()) is not None:
             session.note_directly(kind, name, self, event, copied)
         return event
 
@@ -135,7 +138,7 @@ class _StandIn:
         self.__name__ = name  # some of dpnp's have none
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        if (session := _recording()) is None:
+        if (session := recording()) is None:
             return self.original(*arguments, **options)
         return self._recorded(session, arguments, options)
 
@@ -150,6 +153,15 @@ class _StandIn:
 
     def __hash__(self) -> int:
         return hash(self.original)
+
+
+class _Copy(_StandIn):
+    """A copy into an array, which says by its name if it converts the elements."""
+
+    def _recorded(self, session: Recording, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        target, source = (getattr(each, "dtype", None) for each in arguments[:2])
+        named = self if target == source else _StandIn(f"convert {source} to {target}", self.original)
+        return session.call_directly(named, arguments, options)
 
 
 class _CallKernel(_StandIn):
@@ -170,12 +182,15 @@ class _CallKernelAsync(_StandIn):
 
 
 class _QueueType(type(dpctl.SyclQueue)):  # type: ignore[misc]
-    """Makes queues, but not for a variant: the session could not record their commands."""
+    """Makes queues; a session cannot record the commands of those that a variant makes by itself."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        if _recording() is not None:
-            raise XebenchError("makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()")
-        return cls.__base__(*arguments, **options)
+        queue = cls.__base__(*arguments, **options)
+        if (session := recording()) is not None:
+            session.doubt_directly(
+                "it makes a SyclQueue of its own, whose commands are not timed: use session.new_queue()", queue
+            )
+        return queue
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__base__)
@@ -194,7 +209,7 @@ def install() -> None:
             if _is_function(name, function):
                 setattr(library, name, _StandIn(name, function))
     for name in _COPIES:
-        setattr(tensor._copy_utils, name, _StandIn("copy", getattr(tensor._copy_utils, name)))
+        setattr(tensor._copy_utils, name, _Copy("copy", getattr(tensor._copy_utils, name)))
     dpctl.SyclQueue = _QueueType("SyclQueue", (dpctl.SyclQueue,), {"__module__": "dpctl"})
 
 

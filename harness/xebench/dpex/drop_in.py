@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 
 import dpctl
 
-from xebench.dpex import kernel_api
+from xebench.dpex import direct_calls, kernel_api
 from xebench.dpex.decorators import device_func, kernel
 from xebench.dpex.dpex_errors import ArgumentError, KernelCompileError, NeedsCompiler, OptionError
 from xebench.dpex.events import DeviceEvent
@@ -66,6 +66,8 @@ def call_kernel_async(
 
 
 def _submit(kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> DeviceEvent:
+    if (session := direct_calls.recording()) is not None:
+        return session.launch_directly(kernel, index_space, arguments, depends)  # type: ignore[no-any-return]
     arrays = [array for array in map(as_usm_array, arguments) if array is not None]
     if not arrays:
         raise ArgumentError("no argument is an array of dpnp, whose queue the kernel would be launched on")

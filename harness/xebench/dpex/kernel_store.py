@@ -141,6 +141,7 @@ class KernelStore:
         self._places: dict[Any, _Place] = {}
         self._log: deque[Compilation] = deque(maxlen=MOST_KEPT)
         self._used: dict[DeviceKernel, dict[str, Any]] = {}
+        self._launched: set[DeviceKernel] = set()
         self._making = threading.Lock()
 
     def submit(
@@ -169,6 +170,7 @@ class KernelStore:
         if launch.device_kernel not in self._used:
             with self._making:
                 keep(self._used, launch.device_kernel, _sizes(launch))
+        self._launched.add(launch.device_kernel)
         self.latest = launch
         if place.is_checked and launch.device_kernel.compiled.bounded:
             event = submit_both(self._in_64_bits(place, index_space, arguments), launch, arguments, depends)
@@ -232,6 +234,11 @@ class KernelStore:
         taken, self._log = self._log, deque(maxlen=MOST_KEPT)
         return [*taken]
 
+    def take_launched(self) -> set[str]:
+        """Hashes of the modules whose kernels were launched since the last call."""
+        taken, self._launched = self._launched, set()
+        return {built.compiled.sha256 for built in taken}
+
     def take_used(self) -> list[dict[str, Any]]:
         """The kernels launched since the last call, and how each was launched first: part of a case's row."""
         taken, self._used = self._used, {}
@@ -244,6 +251,7 @@ class KernelStore:
                 "narrow": built.compiled.bounded,
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
+                "fp64_beside_fp32": built.compiled.computes_doubles_of_floats,
                 "sub_group_size": built.sub_group_size,
                 "max_sub_group_size": built.max_sub_group_size,
                 **sizes,
@@ -276,7 +284,7 @@ class KernelStore:
     def clear(self) -> None:
         """Drop everything that was built, but for the binaries that `loads` is about."""
         self.latest, self.loads = None, False
-        for kept in (self._places, self._built, self._to_load, self._used, self._log):
+        for kept in (self._places, self._built, self._to_load, self._used, self._launched, self._log):
             kept.clear()
 
 

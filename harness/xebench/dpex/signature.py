@@ -19,6 +19,7 @@ from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
 from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.spirv_module import computes_doubles
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import UsmArray
 
@@ -314,6 +315,13 @@ class CompiledKernel:
     def code(self) -> bytes:
         """The module, or the text in OpenCL C."""
         return self.foreign.opencl_c.encode() if self.foreign and self.foreign.opencl_c else self.spirv
+
+    @cached_property
+    def computes_doubles_of_floats(self) -> bool:
+        """True if a module computes in double precision, and all its arrays of real numbers are float32."""
+        arrays = [each.dtype for each in self.signature.arguments if isinstance(each, ArrayType)]
+        real = {np.dtype(dtype) for dtype in arrays if dtype is not None and np.dtype(dtype).kind == "f"}
+        return real == {np.dtype(np.float32)} and bool(self.spirv) and computes_doubles(self.spirv)
 
     @cached_property
     def sha256(self) -> str:

@@ -22,6 +22,9 @@ _OP_ENTRY_POINT, _OP_EXECUTION_MODE = 15, 16
 _KERNEL_MODEL: Final = 6
 
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35
+_OP_TYPE_FLOAT = 22
+#: OpFNegate, OpFAdd, OpFSub, OpFMul, OpFDiv, OpFRem, OpFMod, OpExtInst.
+_FLOAT_ARITHMETIC: Final = frozenset((127, 129, 131, 133, 136, 140, 141, 12))
 # SPV_KHR_expect_assume
 _OP_EXTENSION, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 17, 5630
 
@@ -54,6 +57,17 @@ def entry_points(module: bytes) -> list[EntryPoint]:
         elif code == _OP_EXECUTION_MODE and words[1] == _LOCAL_SIZE:
             work_groups[words[0]] = tuple(words[2:5])
     return [EntryPoint(name, sub_groups.get(of), work_groups.get(of)) for of, name in names.items()]
+
+
+def computes_doubles(module: bytes) -> bool:
+    """True if an instruction of a module adds, multiplies, divides or calls a function in double precision."""
+    doubles: set[int] = set()
+    for code, words in _instructions(module):
+        if code == _OP_TYPE_FLOAT and words[1] == 64:
+            doubles.add(words[0])
+        elif code in _FLOAT_ARITHMETIC and words[0] in doubles:
+            return True
+    return False
 
 
 def without_assumptions(module: bytes) -> bytes:

@@ -66,9 +66,11 @@ class Binding:
         for name, field in problem.fields.items():
             if isinstance(field, Output):
                 blank = np.zeros(field.shape, field.dtype)
-                values[name] = blank if field.host else memory.upload(blank)
+                values[name] = blank if field.host else memory.upload_guarded(blank)
                 if field.host:
                     host[name] = blank
+            elif name in self.initial:
+                values[name] = memory.upload_guarded(host[name])
             else:
                 values[name] = memory.upload(host[name]) if name in host else field
         self.bound = Bound(**{"host": Bound(**host), **values})
@@ -95,6 +97,11 @@ class Binding:
     def written(self) -> dict[str, Any]:
         """The arrays that a variant must write, on the device or the host."""
         return {name: self.arrays[name] for name in (*self._outputs, *self.initial)}
+
+    def written_beyond(self) -> list[str]:
+        """Names of the written arrays in device memory behind which something was written, too."""
+        guarded = ((name, array) for name, array in self.written().items() if not isinstance(array, np.ndarray))
+        return [name for name, array in guarded if self._memory.was_overrun(array)]
 
     def results(self) -> dict[str, Array]:
         """Host copies of everything that a variant must write."""

@@ -77,12 +77,16 @@ class CaseResult(msgspec.Struct, frozen=True):
     rtol: float | None = None
     atol: float | None = None
     first_commands: int | None = None
+    sampled_commands: int | None = None
     prepared_kernels: int | None = None
     work: Work | None = None
     devices: str | None = None
     data_sets: int | None = None
     program: str | None = None
     switches_found: str | None = None
+    doubt: str | None = None
+    odd_size: str | None = None
+    results_note: str | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:

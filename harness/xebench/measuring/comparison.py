@@ -122,7 +122,7 @@ def poison_for(
         rtol: relative tolerance of the comparison.
         atol: absolute tolerance of it.
         fill: value of the elements that variants do not write, if there are any; they keep it.
-        not_a_number: NaN for floating point, which also spoils what is added to.
+        not_a_number: NaN for floating point, which also spoils what is added to; a number where NaN is expected.
         extremes: see `extremes_of`, where they are known.
 
     Returns:
@@ -130,7 +130,7 @@ def poison_for(
     """
     if expected.dtype.kind == "b":
         poison = expected ^ _random_half(expected, source)
-    elif expected.dtype.kind in "fc" and not_a_number:
+    elif expected.dtype.kind in "fc" and not_a_number and not np.isnan(expected).any():
         poison = _everywhere(np.nan, expected)
     elif expected.dtype.kind in "fc":
         poison = _everywhere(_beyond(*(extremes or extremes_of(expected)), source, rtol, atol), expected)
@@ -165,9 +165,11 @@ def _parts(*arrays: Array) -> Iterator[tuple[Array, ...]]:
 
 
 def extremes_of(expected: Array) -> tuple[Any, Any]:
-    """The least and the largest element of an array of numbers; of complex ones, by their absolute value."""
+    """The least and the largest finite element of an array of numbers; of complex ones, by their absolute value."""
     parts = (np.abs(part) if part.dtype.kind == "c" else part for (part,) in _parts(expected))
-    least, largest = zip(*((part.min().item(), part.max().item()) for part in parts), strict=True)
+    finite = (part[np.isfinite(part)] if part.dtype.kind == "f" else part for part in parts)
+    ends = [(part.min().item(), part.max().item()) for part in finite if part.size] or [(0.0, 0.0)]
+    least, largest = zip(*ends, strict=True)
     return min(least), max(largest)
 
 
@@ -233,9 +235,9 @@ def check_reference(
             raise UnusableReference(f"{name}: there is no element to compare")
         if raw.dtype.kind == "c" and np.dtype(dtype).kind != "c":
             raise UnusableReference(f"{name}: the reference is {raw.dtype}, declared is {np.dtype(dtype)}")
-        with np.errstate(invalid="ignore"):  # numbers that do not fit are refused below
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers that do not fit are refused below
             value = raw.astype(dtype)
-        if value.dtype.kind in "fc" and not bool(np.isfinite(value).all()):
+        if value.dtype.kind in "fc" and raw.dtype.kind in "fc" and not _same_finite(value, raw):
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
         if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
@@ -251,9 +253,14 @@ def check_reference(
     return arrays
 
 
+def _same_finite(value: Array, raw: Array) -> bool:
+    """True if no finite number became infinite in a narrower type."""
+    return bool((np.isfinite(value) == np.isfinite(raw)).all())
+
+
 def _one_number_passes(expected: Array, rtol: float, atol: float) -> bool:
     """True if different elements are all so near that an output of one number would pass, or any if zero would."""
-    if expected.dtype.kind not in "iuf" or rtol == atol == 0.0:
+    if expected.dtype.kind not in "iuf" or rtol == atol == 0.0 or not np.isfinite(expected).all():
         return False
     least, largest = float(expected.min()), float(expected.max())
     lowest, highest = -np.inf, np.inf
@@ -285,8 +292,8 @@ class Compared(NamedTuple):
 def compare(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> Compared:
     """Compare a result with its reference.
 
-    An element passes when ``|actual - expected| <= atol + rtol * |expected|``; NaN never passes. The line names both
-    tolerances.
+    An element passes when ``|actual - expected| <= atol + rtol * |expected|``, or when both are NaN or the same
+    infinity, as in `numpy.testing.assert_allclose`. The line names both tolerances.
     """
     if actual.shape != expected.shape:
         return Compared(f"{name}: shape {actual.shape} instead of {expected.shape}")
@@ -313,6 +320,8 @@ def compare(name: str, actual: Array, expected: Array, rtol: float, atol: float)
 def _used(actual: Array, expected: Array, rtol: float, atol: float) -> Array:
     """The error of each element of a part as a part of what is allowed there; infinity where that is passed by NaN."""
     different: Array = np.asarray(actual != expected)
+    if different.any() and expected.dtype.kind in "fc":
+        different &= ~(np.isnan(actual) & np.isnan(expected))
     if not different.any():
         return np.zeros(1)
     if rtol == atol == 0.0:

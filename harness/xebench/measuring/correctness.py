@@ -26,13 +26,17 @@ from xebench.measuring.comparison import (
 )
 from xebench.measuring.place import Array, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
+from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
 from xebench.tables.analysis.metrics import EventTimes
 from xebench.vocabulary import Status
 
-_EACH_TIME: Final = "a variant must write every output each time, from nothing that an earlier call left in memory"
+_TWO_CALLS: Final = (
+    "two calls on the same data differ: look for a race, or for memory that an earlier call left; a result that is "
+    "right in any order needs @pattern.canonical"
+)
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Expected:
         ranks: how many; 0 where the variant runs in one process.
         of: the variant whose first results are what all others must have; "": none, it is known before.
         other: the same of the second data set; None where there is none.
+        rules: the pattern's own for what is right; None to compare element by element.
     """
 
     rtol: float
@@ -57,12 +62,22 @@ class Expected:
     ranks: int = 0
     of: str = ""
     other: Expected | None = None
+    rules: ResultRules | None = None
     _extremes: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
         """Host memory that it occupies."""
         return sum(array.nbytes for array in (*self.arrays.values(), *self.exact.values()))
+
+    def note(self) -> str | None:
+        """The oddity of results that hardly can be wrong: all of them zero, or the same for both seeds."""
+        if self.arrays and not any(array.any() for array in self.arrays.values()):
+            return "all results are 0"
+        other = self.other.arrays if self.other is not None else {}
+        if other and all(np.array_equal(array, other[name]) for name, array in self.arrays.items()):
+            return "results are the same for every seed"
+        return None
 
     def poison(self, source: random.Random, *, not_a_number: bool = False) -> Contents:
         """The poison of outputs."""
@@ -76,19 +91,18 @@ class Expected:
         return poison_for(expected, source, *rules, fill=fill, not_a_number=not_a_number, extremes=extremes)
 
     def compared(self, results: Contents) -> list[Compared]:
-        """Compare each array of the results with the expected one."""
-        return [self._compared(name, results.get(name)) for name in self.arrays]
+        """Compare each array of the results with the expected one, by the pattern's own rules where it has some."""
+        expected = self.arrays
+        if self.rules is not None and self.rules.validate is not None:
+            return [Compared(self.rules.fault(results))]
+        if self.rules is not None:
+            results, expected = self.rules.canonical(results), self.rules.canonical(expected)
+        return [self._compared(name, results.get(name), array) for name, array in expected.items()]
 
-    def _compared(self, name: str, actual: Array | None) -> Compared:
-        expected, of_ranks = self.arrays[name], "[rank, ...]" if self.ranks else ""
+    def _compared(self, name: str, actual: Array | None, expected: Array) -> Compared:
         if actual is None:
             return Compared(f"{name} is missing")
-        if self.of and actual.shape == expected.shape and actual.dtype == expected.dtype:
-            # a reference is finite; what a function returns need not be
-            same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-            nothing = actual.dtype.type(0)
-            actual, expected = np.where(same, nothing, actual), np.where(same, nothing, expected)
-        return compare(name + of_ranks, actual, expected, self.rtol, self.atol)
+        return compare(name + ("[rank, ...]" if self.ranks else ""), actual, expected, self.rtol, self.atol)
 
 
 def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Expected:
@@ -112,7 +126,10 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
         whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in written}
         written = {name: (whole[name].shape, dtype) for name, (_, dtype) in written.items()}
     arrays = check_reference(whole, written, initial_contents(problem), *rules)
-    return Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
+    expected = Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
+    if (own := ResultRules.of(pattern, view)) is not None:
+        own.examine(arrays, expected.poison(random.Random(0)))
+    return expected
 
 
 class Checker:
@@ -130,6 +147,7 @@ class Checker:
         self.data_set = 0
         self._expected, self._source = expected, source
         self._first_commands: dict[str, Sequence[tuple[str, str]]] = {}
+        self._counts: dict[str, list[int]] = {}  # of an instance: commands of the first call, then of each sample
 
     def in_order(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
         """The variants in the order in which they are checked: whose results the others need is the first."""
@@ -150,36 +168,53 @@ class Checker:
         started = place.start(run.name, contents)
         self._judge(run, started, expected)
         self._first_commands.setdefault(run.name, started.commands)
-        if run.first_commands is None:
-            run.first_commands = sum(kind != "barrier" for kind, _ in started.commands)
-            run.prepared_kernels = started.prepared_kernels
+        self.end_instance(run)
+        self._counts[run.name] = [sum(kind != "barrier" for kind, _ in started.commands)]
+        run.prepared_kernels = started.prepared_kernels
+        run.doubt = run.doubt or started.doubt
         return started
 
     def verify(
-        self, run: VariantRun, place: Place, where: str = "", remember: Callable[[Sequence[EventTimes]], object] = id
+        self,
+        run: VariantRun,
+        place: Place,
+        when: str = "after its samples",
+        remember: Callable[[Sequence[EventTimes]], object] = id,
     ) -> None:
         """Call a variant again, on poisoned outputs; it drops out when its results are wrong by now.
 
         Args:
             run: the variant.
             place: where it runs.
-            where: after which sample.
+            when: moment of the check, in words.
             remember: called with the commands, for the rules that the next sample's times must obey.
         """
         expected = self._of(run)
         checked = place.check(run.name, None if expected is None else expected.poison(self._source))
         remember(list(chain.from_iterable(checked.measured.times_by_clock()[0])))
-        overwritten = "" if expected is None or expected.of else f", after outputs were overwritten: {_EACH_TIME}"
-        self._judge(run, checked, expected, where and f"results are wrong{where}{overwritten}: ")
+        self._judge(run, checked, expected, when)
         self.compare_program(run, checked.measured)
 
+    def note_sample(self, run: VariantRun, measured: MeasuredSample) -> None:
+        """Take note of a sample's commands, and of a doubt in their times."""
+        run.doubt = run.doubt or measured.doubt
+        self._counts[run.name].append(measured.command_count // len(measured.executions))
+        self.compare_program(run, measured)
+
+    def end_instance(self, run: VariantRun) -> None:
+        """Note where all samples of an instance submitted fewer commands than its first call did."""
+        first, *sampled = self._counts.pop(run.name, [0])
+        if sampled and max(sampled) < first:
+            run.first_commands, run.sampled_commands = first, max(sampled)
+
     def compare_program(self, run: VariantRun, measured: MeasuredSample) -> None:
-        """A variant that submits other commands than in its first call is another program from then on."""
+        """A variant that submits other commands or kernels than in its first call is another program from then on."""
+        run.kernels += measured.kernels
         if run.program is None:  # as of most variants: this is done after each sample
             return
         first = Counter(self._first_commands.get(run.name, ()))
         calls = (Counter((command.kind, command.name) for command in execution) for execution in measured.executions)
-        if any(own != first for own in calls):
+        if measured.kernels or any(own != first for own in calls):
             run.program = None
 
     def _of(self, run: VariantRun) -> Expected | None:
@@ -187,7 +222,9 @@ class Checker:
         return first.other if first is not None and self.data_set else first
 
     @staticmethod
-    def _judge(run: VariantRun, call: Started | Checked, expected: Expected | None, where: str = "") -> None:
+    def _judge(run: VariantRun, call: Started | Checked, expected: Expected | None, when: str = "") -> None:
+        if call.beyond:
+            run.drop(Status.WRONG, f"writes beyond {', '.join(call.beyond)}: let its last work-items check their index")
         if call.changed:
             run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(call.changed)}: declare it inout")
         if expected is None:
@@ -198,6 +235,6 @@ class Checker:
         run.error_ulp = max((each for each in (run.error_ulp, error) if each is not None), default=None)
         compared = expected.compared(call.results)
         if faults := "; ".join(each.fault for each in compared if each.fault):
-            run.drop(Status.WRONG, where + faults)
+            run.drop(Status.WRONG, f"wrong {when}: {faults}; {_TWO_CALLS}" if when else faults)
         elif compared:
             run.tolerance_used = max(run.tolerance_used or 0.0, *(each.tolerance_used for each in compared))

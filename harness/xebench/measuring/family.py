@@ -147,6 +147,7 @@ class FamilyLoop:
         self._next_block = plan.first_block
         # each pass has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
+        self._order = random.Random()
         self._checker = Checker(expected, source)
         self._checker.take(self._data_set())
         self._running = RunningClock()
@@ -159,11 +160,16 @@ class FamilyLoop:
             Exception: whatever the essential variant raises, or the making of an instance.
         """
         self._clock.enter(VisitPart.CHECKING)
-        for run in self._checker.in_order(self._good()):
+        good = self._good()
+        if self._plan.first_instance:  # in the first one of a run the declared order says which variant compiles
+            self._order.shuffle(good)
+        for run in self._checker.in_order(good):
             self._guard(run, Stage.CHECK, self._first_call)
             self._listener.checked(run.name)
         with self._clock.during(VisitPart.SAMPLING):
             self._sample()
+        for run in self._runs.values():
+            self._checker.end_instance(run)
         self._recheck(self._places.changed())
 
     def _good(self) -> list[VariantRun]:
@@ -283,7 +289,10 @@ class FamilyLoop:
             self._start_all_again()
 
     def _start_all_again(self) -> None:
-        for run in self._checker.in_order(self._good()):
+        # in another order each time, which moves their memory, too
+        good = self._good()
+        self._order.shuffle(good)
+        for run in self._checker.in_order(good):
             self._guard(run, Stage.PREPARE, self._start_again)
 
     def _start_again(self, run: VariantRun) -> None:
@@ -299,7 +308,7 @@ class FamilyLoop:
         return SampleTaker(self._rows, rules, flusher, self._instance, *of_plan, self._running, self._note_sample)
 
     def _note_sample(self, variant: Variant, measured: MeasuredSample) -> None:
-        self._checker.compare_program(self._runs[variant.name], measured)
+        self._checker.note_sample(self._runs[variant.name], measured)
 
     def _measure(
         self, taker: SampleTaker, variant: str, *, state: str, block: int, order: int, batch: int
@@ -328,7 +337,7 @@ class FamilyLoop:
             self._recheck(changed)
         else:
             remember = taker.rules_of(run.variant).remember
-            self._checker.verify(run, self._places.of(run.variant), f" in block {block}", remember)
+            self._checker.verify(run, self._places.of(run.variant), f"in block {block}", remember)
 
     def _choose_batch(self, state: State, part: Sampling, times_ns: Mapping[str, float], block_s: float) -> int:
         """Chosen in the first instance, and the same in all."""

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Any
 
 import psutil
 
 from xebench.dpex import direct_calls
 from xebench.measuring import messages
-from xebench.measuring.bound_problem import check_memory
+from xebench.measuring.bound_problem import check_memory, host_view
 from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.correctness import Expected
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
-from xebench.measuring.instrument import make_flusher, measure_roofs
+from xebench.measuring.instrument import make_flusher, measure_instrument, measure_roofs
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
+from xebench.measuring.odd_size import tried_at_odd_size
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import check_device, find_pattern
-from xebench.measuring.problem_store import PART, MadeBeside, ProblemStore, second_of
+from xebench.measuring.problem_store import PART, Data, MadeBeside, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
+from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream
 from xebench.measuring.session.session import Session
@@ -52,6 +56,10 @@ class _ToManager(Listener):
         self._sender.send(messages.StateSampled(state, instances, seconds))
 
 
+#: Parameters of a family, and a sentence by variant.
+Tried = tuple[Mapping[str, Any], Mapping[str, str]]
+
+
 @dataclass
 class FamilyRun:
     """One family on one session.
@@ -67,6 +75,7 @@ class FamilyRun:
         store: has the problems and references that were made before.
         flusher: empties the device's caches; made when it is needed first, and kept.
         beside: makes the data of the next family meanwhile; None where no core is free for that.
+        tried: results at an odd size by pattern, with the parameters of the family that they were found for.
     """
 
     request: MeasureFamily
@@ -79,6 +88,7 @@ class FamilyRun:
     store: ProblemStore
     flusher: Callable[[], CacheFlusher]
     beside: MadeBeside | None = None
+    tried: dict[str, Tried] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         request = self.request
@@ -88,6 +98,7 @@ class FamilyRun:
         self.work: Work | None = None
         self.data_sets: int | None = None
         self.stopped_by = ""
+        self._results_note: str | None = None
         self._clock = VisitClock()
         self._listener = _ToManager(list(request.variants), self.sender, self.activity)
         self._places: FamilyPlaces | None = None
@@ -111,6 +122,7 @@ class FamilyRun:
             self.rows.flush()
             for variant in self.variants:
                 self._send_case(variant)
+            self._try_odd_size()
             self._listener.at(None, Stage.IDLE)
             self.session.release()
             if self._places is not None:
@@ -130,11 +142,11 @@ class FamilyRun:
         counts = {variant.variant.ranks for variant in self.variants}
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
         self._listener.at(None, Stage.REFERENCE)
-        expected = {ranks: data.expected(self.pattern, request.parameters, ranks) for ranks in counts}
+        expected = {ranks: self._expected(data, ranks) for ranks in counts}
         second = second_of(self.store, self.pattern, request.parameters, request.seed, counts)
         if second is not None:
-            others = {ranks: second.expected(self.pattern, request.parameters, ranks) for ranks in counts}
-            expected = {ranks: replace(own, other=others[ranks]) for ranks, own in expected.items()}
+            expected = {ranks: replace(own, other=self._expected(second, ranks)) for ranks, own in expected.items()}
+        self._results_note = next((note for own in expected.values() if (note := own.note())), None)
         kept = [one.problem for one in (data, second) if one is not None]
         self.data_sets = len(kept)
         problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, kept)
@@ -172,10 +184,33 @@ class FamilyRun:
             clock=self._clock,
         )
 
+    def _expected(self, data: Data, ranks: int) -> Expected:
+        """The results that variants must write, with the pattern's own rules for them."""
+        parameters = self.request.parameters
+        rules = ResultRules.of(self.pattern, host_view(data.problem, parameters))
+        return replace(data.expected(self.pattern, parameters, ranks), rules=rules)
+
     def _have_next_made(self) -> None:
         if self.beside is not None and self.request.upcoming is not None:
             seeds = [seed_of(self.request.seed, number) for number in range(WITH_REFERENCE)]
             self.beside.begin(self.request.upcoming, seeds)
+
+    def _try_odd_size(self) -> None:
+        """Look at an odd size once for each pattern, when its cases are sent: a crash there costs none of them."""
+        request, name = self.request, self.pattern.name
+        if request.first_instance or name in self.tried:
+            return
+        of_family = request.parameters, request.seed, self.variants
+        with self._clock.during(VisitPart.CHECKING):
+            found = tried_at_odd_size(self.session, self.sums, self.pattern, *of_family)
+        self.tried[name] = request.parameters, found
+        for variant in self.variants:
+            if variant.name in found:
+                self._send_case(variant)
+
+    def _odd_size(self, variant: VariantRun) -> str | None:
+        parameters, found = self.tried.get(self.pattern.name, ({}, {}))
+        return found.get(variant.name) if parameters == self.request.parameters else None
 
     def _send_case(self, variant: VariantRun) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
@@ -189,11 +224,15 @@ class FamilyRun:
             rtol=self.pattern.rtol,
             atol=self.pattern.atol,
             first_commands=variant.first_commands,
+            sampled_commands=variant.sampled_commands,
             prepared_kernels=variant.prepared_kernels,
             work=self.work,
             devices=variant.devices,
             data_sets=self.data_sets,
             program=variant.program,
+            doubt=variant.doubt or None,
+            odd_size=self._odd_size(variant),
+            results_note=self._results_note,
             switches_found=json.dumps(variant.switches) if variant.switches else None,
         )
         self.sender.send(messages.CaseOver(variant.name, result))
@@ -207,6 +246,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
     flusher = cache(partial(make_flusher, session, parent.memory_limit_bytes))
+    tried: dict[str, Tried] = {}
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:
@@ -217,8 +257,10 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
         elif isinstance(request, messages.MeasureRoofs):
             roofs = measure_roofs(session, brief=request.brief, memory_bytes=parent.memory_limit_bytes)
             parent.answers.send(messages.Roofs(roofs))
+        elif isinstance(request, messages.MeasureInstrument):
+            parent.answers.send(messages.Roofs(measure_instrument(session)))
         else:
-            shared = sums, pool, store, flusher, beside
+            shared = sums, pool, store, flusher, beside, tried
             FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()
 
     return answer

@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from xebench.errors import TooLarge
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.results import Inputs, Programs, Sums
 from xebench.measuring.session import switches
-from xebench.measuring.session.device_memory import DeviceMemory
+from xebench.measuring.session.device_memory import DeviceMemory, was_overrun
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
+from xebench.measuring.spacers import Spacers
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN
 from xebench.vocabulary import metric_named
@@ -43,7 +46,8 @@ class ProblemPlace:
         self._problems, self._parameters = problems, parameters
         self._samples: dict[str, Callable[[], Any]] = {}
         self._programs = Programs()
-        self._was_changed = False
+        self._modules: dict[str, set[str]] = {}
+        self._spacers = Spacers(session.queue)
 
     def begin(self, data_set: int = 0) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
@@ -54,15 +58,22 @@ class ProblemPlace:
         return {name: value for name, value in values if isinstance(value, PLAIN)}
 
     def _bind(self, data_set: int) -> None:
-        self.binding = Binding(self._problems[data_set], self._parameters, DeviceMemory(self.session.queue))
+        problem, memory = self._problems[data_set], DeviceMemory(self.session.queue)
+        self._spacers.add()
+        try:
+            self.binding = Binding(problem, self._parameters, memory)
+        except TooLarge:  # the device is full: the problem needs the memory of the spacers
+            self._spacers.clear()
+            self.binding = Binding(problem, self._parameters, memory)
         self._inputs = Inputs(self.binding, self._sums)
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """Compile and run it."""
         session = self.session
-        session.take_compilations()
+        session.take_compilations(), session.take_scratch()
         self.reset()
         self._poison(contents)
+        self._spacers.add()
         with self._inputs_kept() as changed:
             begin = time.perf_counter_ns()
             asked = {**self._pattern.environment, **self._pattern.variants[variant].environment}
@@ -71,12 +82,13 @@ class ProblemPlace:
                 self._programs.noting(session, self._pattern.metric) as noted,
             ):
                 session.begin()
-                prepared_kernels = 0
+                prepared_kernels, doubt = 0, ""
 
                 def prepared() -> None:
-                    nonlocal prepared_kernels
+                    nonlocal prepared_kernels, doubt
                     session.wait()
                     prepared_kernels = sum(kind == "kernel" for kind, _ in session.commands)
+                    doubt = session.doubt
                     session.begin()
 
                 function = self._pattern.variants[variant].function
@@ -84,12 +96,15 @@ class ProblemPlace:
                 session.wait()
             host_ns = time.perf_counter_ns() - begin
             compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
+        self._modules[variant] = session.take_launched()
         self._queues, program = session.queue_count, self._programs.of(noted)
         results = self._results(contents)
         return Started(
             *(host_ns, compiled, kernels, devices, results, changed, program, found),
             session.commands,
             prepared_kernels,
+            doubt or session.doubt,
+            self._beyond(contents, session.take_scratch()),
         )
 
     def reset(self) -> None:
@@ -115,6 +130,9 @@ class ProblemPlace:
         session, timed = self.session, self._samples[variant]
         measured = session.trace(timed) if traced else session.measure(timed, batch)
         session.forget_queues(self._queues)
+        if new := session.take_launched() - self._modules[variant]:
+            self._modules[variant] |= new
+            measured = replace(measured, kernels=[one for one in session.take_kernels() if one["spirv_sha256"] in new])
         return measured
 
     def check(self, variant: str, contents: Contents | None) -> Checked:
@@ -122,7 +140,7 @@ class ProblemPlace:
         with self._inputs_kept() as changed:
             self._poison(contents)
             measured = self.sample(variant, 1)
-        return Checked(measured, self._results(contents), changed)
+        return Checked(measured, self._results(contents), changed, self._beyond(contents))
 
     def changed(self) -> Sequence[str]:
         """Return the inputs that changed in this process."""
@@ -141,10 +159,18 @@ class ProblemPlace:
         self.session.release()
         for name in ("binding", "_inputs"):
             vars(self).pop(name, None)
+        self._spacers.clear()
 
     def _poison(self, contents: Contents | None) -> None:
         if contents:
             self.binding.poison(contents)
+
+    def _beyond(self, contents: Contents | None, scratch: Sequence[Any] = ()) -> list[str]:
+        """The arrays behind whose end something was written."""
+        if contents is None:
+            return []
+        own = [f"{array.shape} of session.alloc" for array in scratch if was_overrun(array)]
+        return [*self.binding.written_beyond(), *own]
 
     def _results(self, contents: Contents | None) -> dict[str, Array]:
         return {} if contents is None else self.binding.results()

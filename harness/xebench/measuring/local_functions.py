@@ -14,6 +14,7 @@ from xebench.measuring.results import TRIES, Unfinished, arrays_of
 from xebench.measuring.samples import WAKING_NS, is_late
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.session.session import Session
+from xebench.measuring.spacers import Spacers
 from xebench.vocabulary import metric_named
 
 
@@ -62,6 +63,7 @@ class FunctionPlace:
         self._setup = setup
         self._advice = advice
         self._recorded = session.records_direct_calls
+        self._spacers = Spacers(session.queue)
         self._forget()
 
     def _forget(self) -> None:
@@ -84,6 +86,8 @@ class FunctionPlace:
         return len(watched) > before
 
     def _new_arguments(self) -> tuple[Any, ...]:
+        self._spacers.clear()
+        self._spacers.add()
         made = () if self._setup is None else self._setup(self._session)
         arguments = made if isinstance(made, tuple) else (made,)
         self._watch(direct_calls.queues_of(*arguments))
@@ -104,7 +108,8 @@ class FunctionPlace:
         compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
         self._queues = session.queue_count
         self._calls[variant] = function
-        return Started(checked.measured.host_ns, compiled, kernels, devices, checked.results)
+        measured = checked.measured
+        return Started(measured.host_ns, compiled, kernels, devices, checked.results, doubt=measured.doubt)
 
     def reset(self) -> None:
         """Do nothing: it is unknown which arrays functions update."""
@@ -171,5 +176,6 @@ class FunctionPlace:
     def end(self) -> None:
         """Free what was made; the session is as before."""
         self._forget()
+        self._spacers.clear()
         self._session.watched.clear()
         self._session.records_direct_calls = self._recorded

@@ -47,6 +47,10 @@ class MeasureRoofs(Message, frozen=True):
     brief: bool = False
 
 
+class MeasureInstrument(Message, frozen=True):
+    """Request to measure the instrument's own error alone: the device's roofs are known."""
+
+
 class Upcoming(Message, frozen=True):
     """The family that is likely to be next; see `MeasureFamily`."""
 
@@ -93,7 +97,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     upcoming: Upcoming | None = None
 
 
-Request = TestDevice | MeasureRoofs | MeasureFamily
+Request = TestDevice | MeasureRoofs | MeasureInstrument | MeasureFamily
 
 
 class Ready(Message, frozen=True):

@@ -47,8 +47,11 @@ class VariantRun:
         kernels, devices, switches: see `Started`.
         error_ulp: largest error of its results so far.
         tolerance_used: largest part of an allowed error that a right result had.
-        first_commands, prepared_kernels: commands of its first call, and kernels of its preparation.
+        first_commands, sampled_commands: commands of the first call in an instance, and the most of its samples, where
+            these submit fewer.
+        prepared_kernels: kernels that its preparation submits.
         program: key of its requests to the device; None if it is not known.
+        doubt: reason to doubt its times, with its cure; "" if there is none.
     """
 
     variant: Variant
@@ -59,9 +62,11 @@ class VariantRun:
     error_ulp: float | None = None
     tolerance_used: float | None = None
     first_commands: int | None = None
+    sampled_commands: int | None = None
     prepared_kernels: int | None = None
     program: str | None = None
     switches: Mapping[str, str] = field(default_factory=dict)
+    doubt: str = ""
 
     @property
     def name(self) -> str:
@@ -159,11 +164,13 @@ class Started(Message, frozen=True):
         devices: of its queues; None if only the session's own.
         results: what it wrote or returned; empty if not requested.
         changed: inputs that it changed; they are put back.
+        beyond: arrays behind whose end it wrote.
         program: equal for variants with equal requests to the device (`xebench.measuring.session.transcript`);
             None where that is not known.
         switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
         prepared_kernels: number of kernels that its preparation submitted.
+        doubt: reason to doubt its times, with its cure; "" if there is none.
     """
 
     host_ns: int
@@ -176,6 +183,8 @@ class Started(Message, frozen=True):
     switches: Mapping[str, str] = {}
     commands: Sequence[tuple[str, str]] = ()
     prepared_kernels: int = 0
+    doubt: str = ""
+    beyond: Sequence[str] = ()
 
 
 class Checked(Message, frozen=True):
@@ -184,6 +193,7 @@ class Checked(Message, frozen=True):
     measured: MeasuredSample
     results: Contents
     changed: Sequence[str] = ()
+    beyond: Sequence[str] = ()
 
 
 T = TypeVar("T")

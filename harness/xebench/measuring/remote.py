@@ -207,6 +207,8 @@ class RemotePlace:
             changed=one_after_another([each.changed for each in own]),
             program=None,  # the driver may be another one with the process's variables
             commands=[command for each in own for command in each.commands],
+            doubt=next((each.doubt for each in own if each.doubt), ""),
+            beyond=one_after_another([each.beyond for each in own]),
             prepared_kernels=sum(each.prepared_kernels for each in own),
         )
 
@@ -228,6 +230,7 @@ class RemotePlace:
             measured=self._measured([each.measured for each in own]),
             results=self._whole([each.results for each in own]),
             changed=one_after_another([each.changed for each in own]),
+            beyond=one_after_another([each.beyond for each in own]),
         )
 
     def changed(self) -> Sequence[str]:

@@ -381,6 +381,7 @@ class SampleTaker:
                 "events": measured.command_count // batch,
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
+                "session_ns": measured.session_ns / batch,
                 "valid": valid,
                 "sample_flags": ",".join(flags),
             },

@@ -132,6 +132,8 @@ class Pattern:
             judged at sizes of ours.
         short_launches: why launches at the sizes of a GPU last less than 100 empty kernels (below that, launching costs
             more than 1 % of the time); empty if none does.
+        odd_sizes: sizes of the smoke preset that are no multiples of a work-group, at which each variant runs once,
+            untimed; None: ``n - 1`` where there is a size ``n``; {}: the lesson needs even sizes.
         stand_in: where something else than the lesson's own is measured: the call that is missing in Python, or the
             program that the guide lacks, what was tried, and what stands for it; empty where it is the lesson's. Its
             claims are counted apart.
@@ -171,6 +173,7 @@ class Pattern:
         own_sizes: str = "",
         short_launches: str = "",
         stand_in: str = "",
+        odd_sizes: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         # the file that declares it; inspect.stack() would read the source of every frame
@@ -195,28 +198,46 @@ class Pattern:
         self.own_sizes = own_sizes
         self.short_launches = short_launches
         self.stand_in = stand_in
+        self.odd_sizes = None if odd_sizes is None else dict(odd_sizes)
         self.variants: dict[str, Variant] = {}
         self.make_problem: Callable[..., Any] | None = None
         self.make_reference: Callable[..., Any] | None = None
+        self.canonical_form: Callable[..., Any] | None = None
+        self.validate: Callable[..., Any] | None = None
         self.claims = self._claims(claim)
         vars(self).update((str(role), partial(self._register, role)) for role in Role)
         self._check()
 
     def problem(self, function: F) -> F:
         """Register ``(rng, **sizes) -> Problem``; it receives the preset's numbers and the axes that it names."""
-        if self.make_problem is not None:
-            self._fail("problem", "it is declared twice")
-        self.make_problem = function
-        return function
+        return self._once("problem", "make_problem", function)
 
     def reference(self, function: F) -> F:
         """Register ``(problem) -> {output name: expected array}``, computed on the host from the inputs.
 
         Where ranks of MPI hold different results it names ``rank`` and ``ranks`` among its parameters.
         """
-        if self.make_reference is not None:
-            self._fail("reference", "it is declared twice")
-        self.make_reference = function
+        return self._once("reference", "make_reference", function)
+
+    def canonical(self, function: F) -> F:
+        """Register ``({name: array}) -> {name: array}`` for results that are right in any order.
+
+        Results and reference are brought into this form, untimed, before they are compared: a sorted copy, for example.
+        """
+        return self._once("canonical", "canonical_form", function)
+
+    def check(self, function: F) -> F:
+        """Register ``(problem, {name: array}) -> str`` for results of which several are valid.
+
+        It receives the problem as the reference does, and what a variant has written. A sentence says what is wrong;
+        "" or None accepts the results. It must accept the reference, and is called instead of the comparison with it.
+        """
+        return self._once("check", "validate", function)
+
+    def _once(self, name: str, attribute: str, function: F) -> F:
+        if getattr(self, attribute) is not None:
+            self._fail(name, "it is declared twice")
+        setattr(self, attribute, function)
         return function
 
     def _register(
@@ -300,6 +321,8 @@ class Pattern:
         self._check_environment(self.environment)
         self._check_ranks(self.ranks)
         self._check_presets()
+        if unknown := [name for name in self.odd_sizes or {} if name not in self.presets["smoke"]]:
+            self._fail("odd_sizes", f"{', '.join(map(str, unknown))}: preset smoke has no such size")
         self._check_axes()
 
     def _check_presets(self) -> None:
@@ -360,6 +383,8 @@ class Pattern:
         self._check()
         if self.make_problem is None or self.make_reference is None:
             self._fail("problem", "declare both @pattern.problem and @pattern.reference")
+        if (self.canonical_form or self.validate) and any(variant.ranks for variant in self.variants.values()):
+            self._fail("canonical and check", "results of ranks are compared element by element: leave it out")
         roles = [variant.role for variant in self.variants.values()]
         if roles.count(Role.NAIVE) > 1:
             self._fail("variants", "more than one naive variant")

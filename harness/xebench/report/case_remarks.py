@@ -1,41 +1,92 @@
-"""Remarks on how a case was measured, from what the tables hold. A remark never changes a status or an answer."""
+"""Remarks on how cases were measured, from what the tables hold. A remark never changes a status or an answer."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from typing import Final
+
+import pandas as pd
 
 from xebench.report import units
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
-from xebench.vocabulary import SAMPLED_STATES
+from xebench.vocabulary import State, Status
 
 #: Tolerance from which the error found is shown: below it, rounding in single precision explains what is allowed.
 LOOSE_RTOL: Final = 1e-3
+#: Times its roof that a case must reach before its work is doubted: roofs of caches are measured to about 20 %.
+BEYOND_ROOF: Final = 1.5
+
+_EVENTS: Final = ("case_id", "kind", "name", "bytes", "route", "submit_began_host_ns", "submit_ended_host_ns")
+
+
+@dataclass
+class _Execution:
+    """One traced execution of a case.
+
+    Attributes:
+        making_ns: host time in which kernels were compiled and built.
+        allocations: number of them.
+        moved_bytes: of copies by their route, and of fills.
+        conversions: copies that change the type of the elements, such as ``convert float64 to float32``.
+    """
+
+    making_ns: float = 0.0
+    allocations: int = 0
+    moved_bytes: Counter[str] = field(default_factory=Counter)
+    conversions: Counter[str] = field(default_factory=Counter)
+
+    def add(self, event: Row) -> None:
+        kind, name = event["kind"], event["name"] or ""
+        if kind in ("compile", "build"):
+            self.making_ns += event["submit_ended_host_ns"] - event["submit_began_host_ns"]
+        elif kind == "allocation":
+            self.allocations += 1
+        elif kind in ("copy", "fill") and event["bytes"]:
+            self.moved_bytes[f"copies {event['route']}" if kind == "copy" else "fills"] += event["bytes"]
+        elif kind == "library" and name.startswith("convert "):
+            self.conversions[name] += 1
 
 
 def case_remarks(run: Run) -> dict[str, list[str]]:
     """Remarks of each case, by its key; cases without any are left out."""
+    cases = {case["case_id"]: case for case in rows(run.cases)}
+    traced = _traced(run)
+    fractions = dict(run.summaries[["case_id", "roof_fraction"]].dropna().itertuples(index=False, name=None))
+    baselines = dict(run.pairs[["case_id", "baseline_case_id"]].itertuples(index=False, name=None))
     found: dict[str, list[str]] = defaultdict(list)
-    commands = _commands(run)
-    for case in rows(run.cases):
-        own = (_less_work(case, commands), _prepared(case), _loose_tolerance(case))
-        found[case["case_id"]] += filter(None, own)
+    for key, case in cases.items():
+        own, other = traced.get(key), traced.get(baselines.get(key, ""))
+        remarks = [
+            _less_work(case),
+            _prepared(case),
+            _loose_tolerance(case),
+            case["results_note"],
+            case["odd_size"] if str(case["odd_size"]).startswith("wrong") else "",
+            *_doubles(case),
+            _beyond_roof(fractions.get(key)),
+            *(_of_execution(own) if own is not None else ()),
+            *(_one_sided(own, other) if own is not None and other is not None else ()),
+        ]
+        found[key] += filter(None, remarks)
     return {case: remarks for case, remarks in found.items() if remarks}
 
 
-def _commands(run: Run) -> dict[str, float]:
-    """The median number of commands in a sample of each case."""
-    samples = run.part("samples", ("case_id", "state", "events"))
-    sampled = samples[samples["state"].isin(SAMPLED_STATES)]
-    return {str(case): float(count) for case, count in sampled.groupby("case_id")["events"].median().items()}
+def _traced(run: Run) -> dict[str, _Execution]:
+    """The traced execution of each case."""
+    samples = run.part("samples", ("case_id", "sample_id", "state"))
+    wanted = samples.loc[samples["state"] == State.TRACED, "sample_id"]
+    found: dict[str, _Execution] = defaultdict(_Execution)
+    for event in rows(run.part("events", _EVENTS, [*wanted])) if len(wanted) else ():
+        found[event["case_id"]].add(event)
+    return found
 
 
-def _less_work(case: Row, commands: dict[str, float]) -> str:
-    first, sampled = case["first_commands"], commands.get(case["case_id"])
-    if first is None or sampled is None or sampled >= first:
-        return ""
-    return f"its first call submits {first} commands, its samples {sampled:g}"
+def _less_work(case: Row) -> str:
+    first, sampled = case["first_commands"], case["sampled_commands"]
+    return "" if first is None else f"its first call submits {first} commands, its samples {sampled}"
 
 
 def _prepared(case: Row) -> str:
@@ -45,9 +96,7 @@ def _prepared(case: Row) -> str:
 
 def _loose_tolerance(case: Row) -> str:
     """The error found beside a tolerance that may hide a lower precision."""
-    if case["tolerance_used"] is None or (case["rtol"] or 0.0) < LOOSE_RTOL:
-        return ""
-    return tolerance_words(case)
+    return "" if (case["rtol"] or 0.0) < LOOSE_RTOL else tolerance_words(case)
 
 
 def tolerance_words(case: Row) -> str:
@@ -58,3 +107,51 @@ def tolerance_words(case: Row) -> str:
         return "exact"
     allowed = [f"{name}={case[name]:g}" for name in ("rtol", "atol") if case[name]]
     return f"error {units.percent(case['tolerance_used'])} of {', '.join(allowed)}"
+
+
+def _doubles(case: Row) -> list[str]:
+    kernels = json.loads(case["kernels"]) if isinstance(case["kernels"], str) else []
+    names = dict.fromkeys(kernel["name"] for kernel in kernels if kernel.get("fp64_beside_fp32"))
+    return [f"kernel {name} computes in fp64, its arrays are float32" for name in names]
+
+
+def _beyond_roof(fraction: float | None) -> str:
+    if fraction is None or pd.isna(fraction) or fraction < BEYOND_ROOF:
+        return ""
+    return f"{units.figure(fraction)} times its roof: the compiler removed the work, or operations counts too much"
+
+
+def _of_execution(own: _Execution) -> list[str]:
+    made = [f"{units.duration(own.making_ns)} of each call is making a kernel"] if own.making_ns else []
+    return [*made, *(f"{count} x {name} in each call" for name, count in own.conversions.items())]
+
+
+def _one_sided(own: _Execution, other: _Execution) -> list[str]:
+    """What one side does in each call, and the other does not at all."""
+    found = []
+    for what in dict.fromkeys([*own.moved_bytes, *other.moved_bytes]):
+        mine, theirs = own.moved_bytes[what], other.moved_bytes[what]
+        if bool(mine) != bool(theirs):
+            found.append(f"{what} {_megabytes(max(mine, theirs))} in each call{_not_in(theirs)}")
+    if bool(own.allocations) != bool(other.allocations):
+        count = own.allocations + other.allocations
+        found.append(f"{count} allocation{'s' if count > 1 else ''} in each call{_not_in(other.allocations)}")
+    return found
+
+
+def _not_in(theirs: int) -> str:
+    return " of its baseline alone" if theirs else ", none of its baseline"
+
+
+def _megabytes(size: int) -> str:
+    return f"{units.figure(size / 1e6)} MB"
+
+
+def untried_line(run: Run) -> str:
+    """The number of patterns that were run at even sizes alone, in one line; empty if there are none."""
+    cases = run.part("cases", ("pattern", "odd_size", "status"))
+    tried = cases[cases["status"] == Status.OK].groupby("pattern")["odd_size"].count()
+    without = int((tried == 0).sum())
+    if not without:
+        return ""
+    return f"{without} of {len(tried)} patterns ran at sizes that work-groups divide alone: no odd size was tried"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.report.case_remarks import untried_line
 from xebench.tables import Run
 from xebench.tables.analysis.answer import FEW
 from xebench.tables.analysis.claim import from_json, in_brief, is_expected
@@ -250,7 +251,7 @@ def _short(run: Run) -> int:
 def remarks(run: Run) -> list[str]:
     """Remarks on a run's results, a line each."""
     lines = (
-        *(above_roofs_line, lacking_line, disturbed_line),
+        *(above_roofs_line, lacking_line, disturbed_line, untried_line),
         *(flag_line, instance_line, fixed_cost_line),
     )
     return [text for line in lines if (text := line(run))]

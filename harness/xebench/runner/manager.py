@@ -176,16 +176,26 @@ class Manager:
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
-        roofs: Mapping[str, Any] = {}
+        return self._calibrate(messages.MeasureRoofs(brief))
+
+    def measure_instrument(self) -> Mapping[str, Any]:
+        """The instrument's own error: columns of the table ``devices``.
+
+        Raises:
+            BrokenEnvironment: the worker does not survive it.
+        """
+        return self._calibrate(messages.MeasureInstrument())
+
+    def _calibrate(self, request: messages.MeasureRoofs | messages.MeasureInstrument) -> Mapping[str, Any]:
+        columns: Mapping[str, Any] = {}
         look = Silence("the device's roofs", self.say, self.clock).look
         try:
-            request = messages.MeasureRoofs(brief)
             for answer in self.worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
                 if isinstance(answer, messages.Roofs):
-                    roofs = answer.row
+                    columns = answer.row
         except Lost as lost:
             raise BrokenEnvironment(f"measuring the device's roofs failed: {lost.how}; try 'xebench doctor'") from None
-        return roofs
+        return columns
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:
         """Write the cases of families that are not measured yet, or that will not be, with the reason."""

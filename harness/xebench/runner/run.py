@@ -13,11 +13,11 @@ import msgspec
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
 from xebench.measuring.device_worker import DeviceWorker, measuring_worker
 from xebench.measuring.messages import WorkerMessage
-from xebench.measuring.roofline.measure import with_kept_roofs
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.runner import resume
+from xebench.runner.calibration import device_columns
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import (
@@ -306,9 +306,8 @@ class _PartOfRun:
         try:
             if all(row[roof.column] is None for roof in Roof):
                 self.progress.stage("roofs")
-                kept = self.options.kept_roofs(self.device)
-                brief = kept is not None or self.options.recipe.preset == "smoke"
-                row.update(with_kept_roofs(manager.measure_roofs(brief=brief), kept))
+                kept, brief = self.options.kept_roofs(self.device), self.options.recipe.preset == "smoke"
+                row.update(device_columns(manager, self.device, kept, self.options.run_roofs, brief=brief))
                 self.writer.append("devices", [row])
             manager.announce(missing)
             for progress in unfinished:

@@ -17,6 +17,7 @@ from xebench.measuring.roofline.measure import Roofline
 from xebench.measuring.sampling import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from xebench.patterns.plan import Family, build_plan, parse_override
 from xebench.patterns.registry import discover, select
+from xebench.runner.calibration import RunRoofs
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.visits import Visits
 from xebench.system.runtime import DeviceInfo
@@ -147,6 +148,7 @@ class Options:
         exclusive: refuse to run while another run uses the device.
         command_line: for the manifest.
         kept_roofs: looks up what `xebench roofline` measured of a device earlier.
+        run_roofs: keeps the roofs of runs for later ones; None to measure them in each run.
     """
 
     output: Path
@@ -160,6 +162,7 @@ class Options:
     exclusive: bool = False
     command_line: tuple[str, ...] = ()
     kept_roofs: Callable[[DeviceInfo], Roofline | None] = lambda device: None
+    run_roofs: RunRoofs | None = None
 
     def silence_s(self) -> float:
         """Seconds of silence after which a worker counts as hung."""

@@ -206,7 +206,11 @@ CASES: Final = (
         "tolerance_used",
         "Largest error of a right result, as a part of what the tolerances allow at its element: 0 to 1.",
     ),
-    count("first_commands", "Commands, without barriers, that the first call submitted after its preparation."),
+    count(
+        "first_commands",
+        "Commands, without barriers, of the first call in an instance whose samples submitted fewer; null if none did.",
+    ),
+    count("sampled_commands", "The most that a sample of that instance submitted."),
     count("prepared_kernels", "Kernels that its preparation submitted."),
     count("seed", "Seed of the problem's data."),
     count(
@@ -231,7 +235,9 @@ CASES: Final = (
         "JSON list of the kernels: name, spirv_sha256 (of the text where language is opencl), language (spirv or "
         "opencl), compiler (of kernels of Python, with versions; else null), narrow (whether its index arithmetic was "
         "narrowed to 32 bits), build_options, sub_group_size (as "
-        "required), max_sub_group_size (on Intel's GPUs the SIMD width), and of the first launch of each: global_size, "
+        "required), fp64_beside_fp32 (whether it computes in double precision though all its arrays of real numbers "
+        "are float32), "
+        "max_sub_group_size (on Intel's GPUs the SIMD width), and of the first launch of each: global_size, "
         "local_size (null where the driver chooses), local_bytes (SLM of a work-group).",
     ),
     text(
@@ -244,6 +250,9 @@ CASES: Final = (
         "devices",
         "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
+    text("doubt", "Why the times of its commands are in doubt, with the cure; null if they are not."),
+    text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
+    text("results_note", "What is odd about the reference: all zero, or the same for every seed; null for nothing."),
     text("source", "Where the variant is defined: file and line."),
     text("source_sha256", "Hash of the pattern's file with the modules that it imports, but for installed ones."),
 )
@@ -262,6 +271,7 @@ SAMPLES: Final = (
     count("events", "Commands that the session recorded of one execution, without barriers: rows of the table events."),
     *(number(metric.column, metric.meaning, "ns") for metric in Metric),
     number("queue_ns", "First submit to first start.", "ns"),
+    number("session_ns", "Part of host_ns that passed in calls of the session that submit.", "ns"),
     Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
     text("sample_flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
     Column(

@@ -79,6 +79,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "bytes_moved": settings.bytes_moved,
         "operations": settings.operations,
         "kernels": json.dumps(variant.kernels),
+        "doubt": variant.doubt or None,
         "source": None if code is None else f"{code.co_filename}:{code.co_firstlineno}",
     }
 
@@ -102,8 +103,7 @@ BRACKETED: Final = (
 )
 
 ONE_INSTANCE: Final = (
-    "one instance: the interval does not cover the placement of arrays and code in memory, and a function that keeps "
-    "results from call to call may go unnoticed; setup= makes more instances, and new arguments"
+    "one instance: the interval does not cover the placement of arrays and code in memory; setup= makes more instances"
 )
 
 
@@ -142,11 +142,14 @@ def host_doubt(run: Run, summary: pd.Series[Any]) -> str | None:
     if samples.empty or not metric_named(summary["metric"]).on_device_clock:
         return None
     (device,) = rows(run.devices)
-    host_ns, commands = (samples[name].astype("float64").to_numpy() for name in ("host_ns", "events"))
+    time_ns = samples["time_ns"].to_numpy()
+    host_ns, session_ns, commands = (
+        samples[name].astype("float64").to_numpy() for name in ("host_ns", "session_ns", "events")
+    )
     return answer.doubt(
         summary["variant"],
-        samples["time_ns"].to_numpy(),
-        host_ns,
+        time_ns,
+        host_ns - session_ns - time_ns,
         device_class=device["device_class"],
         empty_kernel_ns=device["empty_kernel_host_ns"],
         commands=float(np.median(commands)),

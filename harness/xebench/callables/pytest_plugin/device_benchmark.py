@@ -354,7 +354,7 @@ class DeviceBenchmark:
             raise XebenchError(NO_COMMAND)
         self._host_ns = measured.host_ns
         time_ns = union_ns(times)
-        self._measured.append((time_ns, measured.host_ns, len(times)))
+        self._measured.append((time_ns, measured.host_ns - measured.session_ns - time_ns, len(times)))
         return time_ns, self._rules.broken("", measured, times, time_ns), measured
 
     def _noted(self, result: Any) -> Any:
@@ -371,13 +371,15 @@ class DeviceBenchmark:
 
         if not self._benchmark.enabled:
             return
-        time_ns, host_ns, commands = np.array(self._measured[1:], np.float64).reshape(-1, 3).T  # the first one compiles
+        time_ns, beside_ns, commands = (
+            np.array(self._measured[1:], np.float64).reshape(-1, 3).T
+        )  # the first one compiles
         if not time_ns.size:
             return
         told = doubt(
             self._benchmark.name,
             time_ns,
-            host_ns,
+            beside_ns,
             device_class=self.device.device_class,
             empty_kernel_ns=empty_kernel(self.device.device).get("empty_kernel_host_ns"),
             commands=float(np.median(commands)),

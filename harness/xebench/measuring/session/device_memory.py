@@ -82,6 +82,36 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
         raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
 
 
+#: Bytes behind an array that is guarded: a cache line of any device, and a sub-group of elements that go too far.
+GUARD_BYTES: Final = 256
+
+
+def allocate_guarded(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue) -> Any:
+    """A poisoned array of device memory, with a guard behind it that holds the poison, too.
+
+    Host code may see other kinds of USM by their whole allocation, so these have no guard.
+
+    Raises:
+        TooLarge: the device lacks the memory.
+    """
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    memory = allocate(size + GUARD_BYTES, np.int8, queue).usm_data
+    spoil(memory)
+    return tensor.usm_ndarray(shape, dtype=dtype, buffer=memory)
+
+
+def was_overrun(array: UsmArray) -> bool:
+    """True if something was written behind a guarded array; the guard is set back."""
+    memory: Any = array.usm_data
+    behind = tensor.usm_ndarray(GUARD_BYTES, dtype=np.uint8, buffer=memory, offset=memory.nbytes - GUARD_BYTES)
+    found, poison = np.empty(GUARD_BYTES, np.uint8), np.full(GUARD_BYTES, POISON, np.uint8)
+    copy_async(memory.sycl_queue, found, behind, []).wait()
+    overrun = not np.array_equal(found, poison)
+    if overrun:
+        copy_async(memory.sycl_queue, behind, poison, []).wait()
+    return overrun
+
+
 def spoil(memory: Any) -> None:
     """Overwrite dpctl memory with a poison, and wait."""
     if memory.nbytes:
@@ -152,6 +182,16 @@ class DeviceMemory:
     def __init__(self, queue: dpctl.SyclQueue) -> None:
         self._queue = queue
 
+    def upload_guarded(self, array: Array) -> Any:
+        """A device array with the contents of a host array, and a guard behind it (`allocate_guarded`).
+
+        Raises:
+            TooLarge: the device lacks the memory.
+        """
+        device_array = allocate_guarded(array.shape, array.dtype, self._queue)
+        self.write(device_array, array)
+        return device_array
+
     def upload(self, array: Array) -> Any:
         """A device array with the contents of a host array.
 
@@ -162,6 +202,11 @@ class DeviceMemory:
         self.write(device_array, array)
         return device_array
 
+    @staticmethod
+    def was_overrun(array: UsmArray) -> bool:
+        """True if something was written behind an array of `upload_guarded`."""
+        return was_overrun(array)
+
     def write(self, destination: Any, source: Array) -> None:
         """Overwrite a device array, and wait."""
         if source.size > _FIRST and not any(source.strides):
@@ -169,11 +214,6 @@ class DeviceMemory:
         elif source.nbytes:
             contiguous = np.ascontiguousarray(source)  # must outlive the copy, which reads it when the device likes
             copy_async(self._queue, destination, contiguous, []).wait()
-
-    def copy(self, destination: Any, source: Any) -> None:
-        """Overwrite a device array with another one of its size, and wait."""
-        if source.nbytes:
-            copy_async(self._queue, destination, source, []).wait()
 
     @staticmethod
     def flat(array: UsmArray) -> Any:

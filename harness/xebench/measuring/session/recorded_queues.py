@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -43,6 +44,7 @@ class RecordedQueues(direct_calls.Recording):
 
     Attributes:
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
+        doubt: reason to doubt the times of the commands since :meth:`begin`, with its cure; "" if there is none.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         queue: the session's own queue: in order, with profiling.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
@@ -57,12 +59,15 @@ class RecordedQueues(direct_calls.Recording):
         self.records_direct_calls = True
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []
+        self.doubt = ""
+        self._scratch: list[weakref.ref[Any]] = []
         self._clock_of: dict[dpctl.SyclQueue, int] = {}  # where that is not 0: see `EventTimes`
         self._several: dict[tuple[int, str, bool], tuple[SeveralDevices, dpctl.SyclContext]] = {}
         self._ran_on: dict[str, None] = {}
         self._ranks: Ranks = ALONE
         self._first_device = self.device
         self._measuring = False
+        self._spent_ns = 0  # in calls that submit, by any thread; readings of threads that meet may be lost
         self._waits = Waits()
         self._transcript: Transcript | None = None
         self._recorder = Recorder()
@@ -100,6 +105,13 @@ class RecordedQueues(direct_calls.Recording):
         if self._measuring:
             raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
         self._recorder.begin()
+        self.doubt = ""
+
+    def doubt_directly(self, why: str, queue: dpctl.SyclQueue) -> None:
+        """Note why commands on a queue are not timed; what it still does when a sample is over is late."""
+        self.doubt = self.doubt or why
+        if queue not in self.watched:
+            self.watched.append(queue)
 
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
@@ -111,6 +123,7 @@ class RecordedQueues(direct_calls.Recording):
         """
         self.begin()
         clock, recorder, built_before_ns = self._clock, self._recorder, self._kernels.build_ns
+        self._spent_ns = 0
         with self.watching():
             self._measuring = True
             try:
@@ -125,19 +138,24 @@ class RecordedQueues(direct_calls.Recording):
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
         executions = recorder.collect(self._clocks())
+        if recorder.is_late:
+            self.doubt = self.doubt or "a thread of it submits after the sample: have the sample wait for its threads"
+        doubt = self.doubt
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns
-        return MeasuredSample(end - begin, late_ns, executions, build_ns, begin)
+        spent_ns = self._spent_ns
+        return MeasuredSample(end - begin, late_ns, executions, build_ns, begin, session_ns=spent_ns, doubt=doubt)
 
     def trace(self, timed: Callable[[], Any]) -> MeasuredSample:
         """Run one execution whose host calls are timed; it is no sample, as the readings take time of their own."""
         recorder, trace = self._recorder, HostTrace(self._clock)
-        self._recorder = trace.recorder
+        self._recorder, recorded = trace.recorder, self.records_direct_calls
+        self.records_direct_calls = True  # a library's calls show what the host does
         try:
             with trace.installed(type(self)):
                 measured = self.measure(partial(trace.with_lines, timed))
         finally:
-            self._recorder = recorder
+            self._recorder, self.records_direct_calls = recorder, recorded
         return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
 
     def use_ranks(self, ranks: Ranks) -> None:
@@ -163,13 +181,22 @@ class RecordedQueues(direct_calls.Recording):
         """Kinds and names of what was submitted since :meth:`begin`."""
         return self._recorder.commands
 
+    def take_scratch(self) -> list[Any]:
+        """The guarded arrays of :meth:`alloc` since the last call that are still in use."""
+        taken, self._scratch = self._scratch, []
+        return [array for watched in taken if (array := watched()) is not None]
+
     def take_compilations(self) -> list[Compilation]:
         """The compilations since the last call."""
         return self._kernels.take_compilations()
 
     def take_kernels(self) -> list[dict[str, Any]]:
-        """Identity of the kernels launched for the first time since the last call."""
+        """Identity of the kernels launched since the last call."""
         return self._kernels.take_used()
+
+    def take_launched(self) -> set[str]:
+        """Hashes of the modules whose kernels were launched since the last call."""
+        return self._kernels.take_launched()
 
     def take_devices(self) -> str | None:
         """The devices of queues that were used since the last call; None if it was only the session's own."""

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from xebench.errors import XebenchError
 from xebench.tables.analysis.metrics import EventTimes, HostCall
 
 
@@ -50,6 +49,9 @@ class MeasuredSample:
         build_ns: the part of ``host_ns`` in which the driver built kernels.
         begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
         calls: what the host did, of a traced execution.
+        kernels: identity of those that the variant had not launched before.
+        session_ns: the part of ``host_ns`` that passed in calls of the session that submit.
+        doubt: reason to doubt these times, with its cure; "" if there is none.
     """
 
     host_ns: int
@@ -58,6 +60,9 @@ class MeasuredSample:
     build_ns: int = 0
     begin_ns: int = 0
     calls: Sequence[HostCall] = field(default_factory=list)
+    kernels: Sequence[dict[str, Any]] = field(default_factory=list)
+    session_ns: int = 0
+    doubt: str = ""
 
     @classmethod
     def of_ranks(cls, ranks: Sequence[MeasuredSample]) -> MeasuredSample:
@@ -78,6 +83,8 @@ class MeasuredSample:
             [events],
             build_ns=max(own.build_ns for own in ranks),
             begin_ns=begin_ns,
+            doubt=next((own.doubt for own in ranks if own.doubt), ""),
+            session_ns=max(own.session_ns for own in ranks),
             calls=[call._replace(mpi_rank=rank) for rank, own in enumerate(ranks) for call in own.calls],
         )
 
@@ -160,13 +167,14 @@ class Recorder:
         Args:
             clocks: of which device's clock a queue's times are, by its number, where that is not 0.
 
-        Raises:
-            XebenchError: an event came after the last of them.
         """
-        if len(self._pending) > [0, *self._ends][-1]:
-            raise XebenchError("a thread submits after its sample is over: have the sample wait for its threads")
         times = [self._read(event, clocks.get(event.queue, 0)) for event in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]
+
+    @property
+    def is_late(self) -> bool:
+        """True if an event came after the last execution."""
+        return len(self._pending) > [0, *self._ends][-1]
 
     def _read(self, event: Pending, clock: int) -> EventTimes:
         submit, start, end = event.first.times()

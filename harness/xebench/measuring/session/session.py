@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -76,6 +77,7 @@ class Session(RecordedQueues):
         Raises:
             Unsupported: the device's limits do not allow this launch.
         """
+        began = self._clock()
         queue = queue or self.queue
         waits = self._waits.before_kernel(queue, depends)
         event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
@@ -83,6 +85,7 @@ class Session(RecordedQueues):
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
         if self._transcript is not None:
             self._transcript.launched(self._kernels.latest, arguments, depends, event)
+        self._spent_ns += self._clock() - began
         return event
 
     def copy(
@@ -98,6 +101,7 @@ class Session(RecordedQueues):
         Raises:
             Unsupported: it is between two devices, and would hang.
         """
+        began = self._clock()
         queue = queue or self.queue
         if self._several:
             check_copy(destination, source)
@@ -109,16 +113,19 @@ class Session(RecordedQueues):
         self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
         if self._transcript is not None:
             self._transcript.copied(destination, source, depends, event)
+        self._spent_ns += self._clock() - began
         return event
 
     def fill(self, array: UsmArray, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
         """Submit a fill of a contiguous device array with one value; returns at once."""
+        began = self._clock()
         queue = queue or self.queue
         event = fill(queue, array, value)
         event.queue = queue
         self._recorder.add("fill", "fill", self._number(queue), event, Traffic(array.nbytes))
         if self._transcript is not None:
             self._transcript.filled(array, value, event)
+        self._spent_ns += self._clock() - began
         return event
 
     def call(
@@ -162,9 +169,13 @@ class Session(RecordedQueues):
             Unsupported: the device lacks this kind of USM, or the memory.
         """
         with direct_calls.unrecorded:
-            array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
-            if not self._measuring:
-                device_memory.spoil(array.usm_data)
+            if usm == "device" and not self._measuring:
+                array = device_memory.allocate_guarded(shape, dtype, queue or self.queue)
+                self._scratch.append(weakref.ref(array))
+            else:
+                array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
+                if not self._measuring:
+                    device_memory.spoil(array.usm_data)
             if self._transcript is not None:
                 self._transcript.allocated(array, usm)
             return array
@@ -237,6 +248,7 @@ class Session(RecordedQueues):
 
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Event] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
+        began = self._clock()
         queue = queue or self.queue
         waits = self._waits.before_barrier(queue, depends)
         with direct_calls.unrecorded:
@@ -245,6 +257,7 @@ class Session(RecordedQueues):
         self._recorder.add("barrier", "barrier", self._number(queue), event)
         if self._transcript is not None:
             self._transcript.submitted(event, depends, "barrier")
+        self._spent_ns += self._clock() - began
         return event
 
     def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
@@ -302,8 +315,7 @@ class Session(RecordedQueues):
     def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call a library function that a variant called by itself, timed as :meth:`call` does.
 
-        Raises:
-            XebenchError: a sample's call works on a queue that the session does not have.
+        A sample's call on a queue that the session does not have cannot be timed: its times are in doubt.
         """
         name = getattr(function, "__name__", "a library function")
         queues = direct_calls.queues_of(*arguments, *options.values())
@@ -313,14 +325,11 @@ class Session(RecordedQueues):
                 result = self._between_barriers(function, queues[0], arguments, options)
             else:
                 result = function(*arguments, **options)
-        if (
-            self._measuring
-            and not is_own
-            and any(queue not in self._queues for queue in queues or direct_calls.queues_of(result))
-        ):
-            raise XebenchError(
-                f"{name} works on a queue that is not timed: pass sycl_queue=session.queue, or use session.alloc"
-            )
+        if self._measuring and not is_own:
+            for queue in queues or direct_calls.queues_of(result):
+                if queue not in self._queues:
+                    why = f"{name} works on a queue that is not timed"
+                    self.doubt_directly(f"{why}: pass sycl_queue=session.queue, or use session.alloc", queue)
         return result
 
     def note_directly(

@@ -18,8 +18,9 @@ import os
 import sys
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -184,6 +185,22 @@ class _Call:
             self._trace.kept.append(self)
         sys.settrace(self._tracer)
 
+    def as_allocation(self, what: str) -> _Call:
+        """The same call as one that allocates."""
+        own = _Call(self._trace, "allocation")
+        own.name, own.began_ns, own.ended_ns = f"allocate {what}", self.began_ns, self.ended_ns
+        return own
+
+
+def _is_new_array(result: Any, arguments: Sequence[Any]) -> bool:
+    """True if a library returned an array with memory of its own."""
+    made = as_usm_array(result)
+    if made is None:
+        return False
+    given = chain.from_iterable(each.values() if isinstance(each, Mapping) else each for each in arguments)
+    memory = {array.usm_data._pointer for each in given if (array := as_usm_array(each)) is not None}
+    return made.usm_data._pointer not in memory
+
 
 #: The event of what is submitted has these times, so there is no row for the call itself.
 SUBMISSION: Final = "submission"
@@ -308,6 +325,8 @@ class HostTrace:
         def stand_in(*arguments: Any, **options: Any) -> Any:
             with _Call(self, kind) as call:
                 result = original(*arguments, **options)
+            if original.__name__ == "call_directly" and _is_new_array(result, arguments[2:]):
+                self.kept.append(call.as_allocation(f"{result.nbytes} bytes for {arguments[1].__name__}"))
             call.name = self._name(kind, original.__name__, arguments, result)
             if isinstance(arguments[0], DeviceEvent):
                 self.recorder.is_over(arguments[0])

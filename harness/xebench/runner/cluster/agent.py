@@ -21,9 +21,10 @@ import msgspec
 
 from xebench.measuring.device_worker import START_TIMEOUT_S, measuring_worker
 from xebench.measuring.doctor import selftest
-from xebench.measuring.roofline.measure import Store, with_kept_roofs
+from xebench.measuring.roofline.measure import Store
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
+from xebench.runner.calibration import RunRoofs, device_columns
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import (
@@ -153,6 +154,7 @@ class Agent:
             timeout_s=order.timeout_s,
             run_budget_s=order.run_budget_s,
             kept_roofs=Store().load,
+            run_roofs=RunRoofs(),
         )
         self._device = device
         self._row: dict[str, Any] = {
@@ -236,9 +238,8 @@ class Agent:
     def _calibrate(self) -> None:
         """Measure the device's roofs and the instrument's own error, once in a run."""
         self.tell("variant", "roofs")
-        kept = self._options.kept_roofs(self._device)
-        brief = kept is not None or self.order.recipe.preset == "smoke"
-        self._row.update(with_kept_roofs(self._manager.measure_roofs(brief=brief), kept))
+        kept, brief = self._options.kept_roofs(self._device), self.order.recipe.preset == "smoke"
+        self._row.update(device_columns(self._manager, self._device, kept, self._options.run_roofs, brief=brief))
         self._calibrated = True
 
     @staticmethod

@@ -82,7 +82,7 @@ class Side:
 
     Attributes:
         name: "the variant" or "the baseline".
-        beside: host time that the recorded commands do not explain, in ns.
+        beside: host time that neither the recorded commands nor the session's calls explain, in ns.
         allowed_ns: the part of it that launches may cost (`allowed_ns`); NaN in runs that lack it.
         recorded_ns: the time of the commands.
     """
@@ -156,23 +156,31 @@ class HostTimes:
 
 
 def doubt(
-    name: str, time_ns: Floats, host_ns: Floats, *, device_class: str, empty_kernel_ns: float | None, commands: float
+    name: str,
+    time_ns: Floats,
+    beside_ns: Floats,
+    *,
+    device_class: str,
+    empty_kernel_ns: float | None,
+    commands: float,
 ) -> str | None:
     """The reason to distrust a time that is compared with no other, in a line; None if there is none.
 
     Args:
         name: of it.
         time_ns: the time of the commands in each sample, of one execution.
-        host_ns: the host's time of each sample, of one execution.
+        beside_ns: the host's time of each sample, of one execution, without this and without the session's calls.
         device_class, empty_kernel_ns, commands: see `allowed_ns`.
     """
     allowed = allowed_ns(device_class, empty_kernel_ns, commands)
-    found = Side(name, median_interval(host_ns - time_ns), allowed, float(np.median(time_ns))).contradiction()
+    found = Side(name, median_interval(beside_ns), allowed, float(np.median(time_ns))).contradiction()
     return found and f"{found[0]}: {found[1]}"
 
 
 def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float) -> float:
-    """Host time beside its commands that the launches of one execution may cost.
+    """Host time that the launches of one execution may cost beside their commands and the session's own calls.
+
+    Many commands may cost a measured launch each: drivers leave gaps between short ones.
 
     Args:
         device_class: gpu or cpu.
@@ -180,7 +188,7 @@ def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float
         commands: of one execution, without barriers.
     """
     of_one = LAUNCHES_ALLOWED[DeviceClass(device_class)]
-    return min(of_one * (1 + commands) / 2, 6 * of_one + commands / 2) * (empty_kernel_ns or math.nan)
+    return min(of_one * (1 + commands) / 2, 5 * of_one + commands) * (empty_kernel_ns or math.nan)
 
 
 @dataclass(frozen=True)

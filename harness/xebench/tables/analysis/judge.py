@@ -120,10 +120,19 @@ class Comparison:
             circumstances: further facts about the samples.
         """
         judged = answer.judge(speedup, self.claim, circumstances, self.band, self.least(device))
+        for side, name in ((self.case, "the variant"), (self.baseline, "the baseline")):
+            if side.get("doubt"):
+                judged = _doubted(judged, f"{Reason.UNRECORDED}: {name}: {side['doubt']}")
         own, other = (lanes(side) for side in (self.case, self.baseline))
         if own and other and own != other:
             judged = replace(judged, reason=f"{judged.reason}; kernels of {own} lanes against {other}")
         return self._if_asked(judged)
+
+
+def _doubted(judged: Judgement, why: str) -> Judgement:
+    """The judgement of times that are in doubt."""
+    answered = Answer.NO_CLAIM if judged.answer == Answer.NO_CLAIM else Answer.UNDECIDED
+    return Judgement(Outcome.INCONCLUSIVE, answered, Reason.UNRECORDED, f"{why} ({judged.reason})")
 
 
 def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:

@@ -105,6 +105,10 @@ def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
     return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, ratios, prior, quantum, pair.same_program)
 
 
+#: Columns of `_Shared` that have a row for each side, in its order.
+_OF_BOTH: Final = ("measured_ns", "host_ns", "session_ns", "events")
+
+
 @dataclass(frozen=True)
 class _Shared:
     """Both sides in the blocks that both have, in order.
@@ -115,6 +119,7 @@ class _Shared:
         positions: which block of its instance each one is, warm-up included.
         measured_ns: for each side what the timer saw in each block: a batch of executions.
         host_ns: for each side the host's time of one execution in each block.
+        session_ns: for each side the part of it that passed in calls of the session; 0 in runs that do not record it.
         events: for each side the number in one execution; NaN in runs that do not record it.
         throttled: part of the blocks in which the machine was in another state.
         disturbance: the flag of most of them.
@@ -126,6 +131,7 @@ class _Shared:
     positions: Floats
     measured_ns: Floats
     host_ns: Floats
+    session_ns: Floats
     events: Floats
     throttled: float
     disturbance: Flag
@@ -149,7 +155,7 @@ class _Shared:
             return self
         kept = self.positions >= self.start.length
         one = {name: getattr(self, name)[kept] for name in ("baseline_ns", "variant_ns", "instances", "positions")}
-        both = {name: getattr(self, name)[:, kept] for name in ("measured_ns", "host_ns", "events")}
+        both = {name: getattr(self, name)[:, kept] for name in _OF_BOTH}
         return replace(self, **one, **both)
 
     def medians(self) -> list[float]:
@@ -161,9 +167,7 @@ class _Shared:
 
 _NONE: Final = np.empty(0)
 _NEITHER: Final = np.empty((2, 0))
-_NOTHING_SHARED: Final = _Shared(
-    _NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, throttled=0.0, disturbance=next(iter(REMEDIES))
-)
+_NOTHING_SHARED: Final = _Shared(*(_NONE,) * 4, *(_NEITHER,) * 4, throttled=0.0, disturbance=next(iter(REMEDIES)))
 
 
 class _BlockMedians:
@@ -175,13 +179,14 @@ class _BlockMedians:
         trusted = summaries.usable(cases, samples)
         described = trusted.assign(
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+            session_ns=trusted["session_ns"].astype("float64").fillna(0),
             **{name: trusted[name].astype("float64") for name in ("host_ns", "events")},
         )
         marks = trusted["sample_flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
         grouped = described.join(marks).groupby(["case_id", "state", "block"])
         blocks = pd.DataFrame(
             {
-                **{name: grouped[name].median() for name in ("time_ns", "measured_ns", "host_ns", "events")},
+                **{name: grouped[name].median() for name in ("time_ns", *_OF_BOTH)},
                 "instance": grouped["instance"].first(),
                 "position": grouped["position"].first(),
             }
@@ -197,20 +202,18 @@ class _BlockMedians:
             return _NOTHING_SHARED
         _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
         disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
-        measured, host, events = (
-            np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
-            for name in ("measured_ns", "host_ns", "events")
-        )
+        both = {
+            name: np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
+            for name in _OF_BOTH
+        }
         return _Shared(
             base["time_ns"].to_numpy()[in_base],
             own["time_ns"].to_numpy()[in_own],
             base["instance"].to_numpy()[in_base],
             base["position"].to_numpy()[in_base],
-            measured,
-            host,
-            events,
-            float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
-            [*REMEDIES][int(disturbed.sum(axis=0).argmax())],
+            **both,
+            throttled=float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
+            disturbance=[*REMEDIES][int(disturbed.sum(axis=0).argmax())],
         )
 
 
@@ -327,7 +330,7 @@ def _part(speedup: float | None, printed: float | None) -> float | None:
 
 def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:
     recorded = np.array([shared.baseline_ns, shared.variant_ns])
-    beside = shared.host_ns - recorded
+    beside = shared.host_ns - shared.session_ns - recorded
 
     def over_blocks(values: Floats) -> intervals.Interval:
         return intervals.grouped_interval(intervals.by_instance(values, shared.instances))
