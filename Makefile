@@ -73,7 +73,6 @@ docs: install  ## pages that are generated from the code
 	$(BIN)/python -m tools.pages.claims > docs/claims.md
 	$(BIN)/python -m tools.pages.generated_code
 	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
-	$(BIN)/python -m tools.pages.declared projection > docs/projection.md
 	$(BIN)/python -m tools.pages.measured readme README.md results/cpu-epyc-2-cores
 	$(BIN)/python -m tools.pages.measured noise
 	$(BIN)/python -m tools.pages.atlas results

@@ -172,11 +172,11 @@ def test_a_command_that_is_stopped_takes_its_compilers_along(
 
 
 @pytest.mark.device
-def test_a_projection_that_is_stopped_while_it_collects_ends_at_once(tmp_path: Path) -> None:
+def test_a_command_that_is_stopped_while_it_collects_ends_at_once(tmp_path: Path) -> None:
     compiler = tmp_path / "ocloc"
     compiler.write_text("#!/bin/sh\necho 1.2.3\n")
     compiler.chmod(0o755)
-    command = [*XEBENCH, "project", "--gpu", "pvc", "--ocloc", str(compiler)]
+    command = [*XEBENCH, "isa", "--gpu", "pvc", "--ocloc", str(compiler)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while "collecting the kernels of" not in process.stderr.readline():

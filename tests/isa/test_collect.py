@@ -84,7 +84,6 @@ def test_a_crash_or_a_hang_costs_one_variant() -> None:
         ("sound", "write_ones"),
         ("sound", "prepared"),
     ]
-    assert [work.pattern for work in collected.work] == ["crashes", "hangs", "raises", "exits", "sound"], "each once"
 
 
 def test_patterns_that_no_worker_can_read_are_missing(tmp_path: Path) -> None:
@@ -105,7 +104,6 @@ def test_without_a_device_everything_is_missing(monkeypatch: pytest.MonkeyPatch)
     collected = collect(plan)
     assert [missing.variant for missing in collected.missing] == ["small_file", "large_file", "both"]
     assert all(missing.reason for missing in collected.missing)
-    assert (collected.launches, collected.work) == ([], [])
 
 
 def test_a_module_counts_once_for_each_set_of_options(together: Collected) -> None:

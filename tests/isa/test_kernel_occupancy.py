@@ -1,4 +1,4 @@
-"""Occupancies and bounds of patterns' own launches, with the commands that show them."""
+"""Occupancies of patterns' own launches, with the command that shows them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ import pytest
 from command_kit import Done, Here
 from optional import needs
 
-from xebench.isa.collect import KernelLaunch, LeastWork, collect
+from xebench.isa.collect import KernelLaunch, collect
 from xebench.isa.compilation import read_zeinfo
+from xebench.isa.launch_occupancy import KernelOccupancy, occupancies
 from xebench.isa.ocloc import find_compiler
-from xebench.isa.projection import KernelOccupancy, occupancies, project
-from xebench.patterns.declaration import PatternInfo, VariantInfo
-from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover, select
 from xebench.system import runtime
 from xebench.system.gpus import GpuParameters, find_gpu
@@ -36,11 +35,6 @@ def command(here: Here) -> Here:
         return done
 
     return run
-
-
-def pattern_info(name: str, variants: list[str]) -> PatternInfo:
-    made = tuple(VariantInfo(variant, "naive", (), "") for variant in variants)
-    return PatternInfo(name, "chapter", "", "", (), "device", {"smoke": {}}, {}, made, "file.py")
 
 
 @pytest.fixture
@@ -93,10 +87,7 @@ def test_a_launch_that_is_sized_by_the_device_here_says_so(
 ) -> None:
     one = of(replace(launch, sized_here=True))
     assert one.assumed == "the launch is sized by the compute units of the device here"
-    family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
-    sized, other = project([family], [], [one], PVC)
-    assert (sized.assumed, other.assumed) == (one.assumed, "")
-    assert sized.to_json()["assumed"] == one.assumed
+    assert one.to_json()["assumed"] == one.assumed
 
 
 def test_what_cannot_be_compiled_or_launched_says_why(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
@@ -106,33 +97,6 @@ def test_what_cannot_be_compiled_or_launched_says_why(launch: KernelLaunch, of: 
     too_large = of(replace(launch, local_size=(2048,)))
     assert (too_large.occupancy, too_large.reason) == (None, "pvc has no work-groups of 2048: use at most 1024")
     assert "xe_core_occupancy" not in too_large.to_json()
-
-
-def test_cases_are_projected_with_their_own_launches(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
-    family = Family(pattern_info("pattern", ["variant", "other"]), "smoke", {}, {})
-    work = LeastWork("pattern", "{}", 1 << 30, None, "fp32")
-    stack = find_gpu("max1550-stack")
-    one_thread = of(replace(launch, global_size=(16,), local_size=(16,)), stack)
-    first, second = project([family], [work], [one_thread], stack)
-    assert (first.variant.name, second.variant.name) == ("variant", "other")
-    assert first.share == pytest.approx(1 / 512)
-    assert (second.share, second.occupancy) == (1.0, None)
-    # the memory's roof does not depend on the engines in use
-    assert first.bound == second.bound
-    assert first.bound.time_ns == pytest.approx((1 << 30) / 1638.4)
-    assert (first.to_json()["model"], first.to_json()["bound_by"]) == ("roof", "memory")
-    (unknown, _) = project([family], [], [one_thread], PVC)
-    assert (unknown.bound.time_ns, unknown.reason) == (None, "its problem could not be built here")
-
-
-@pytest.mark.device
-def test_the_least_work_is_collected() -> None:
-    plan = build_plan(select(discover(), ["slm_convolution_cache"]), "smoke")[:1]
-    (work,) = collect(plan).work
-    assert json.loads(work.axes) == {"work_group_size": 256}
-    assert work.operation_kind == "int32"
-    assert work.bytes_moved is not None
-    assert work.bytes_moved > 0
 
 
 @pytest.mark.device
@@ -162,19 +126,6 @@ def test_occupancy_of_a_pattern(command: Here) -> None:
     assert "nearest better" in text
 
 
-@needs("ocloc")
-@pytest.mark.device
-def test_project_says_that_it_is_a_model(command: Here) -> None:
-    options = ("slm_convolution_cache", "--gpu", "pvc", "--preset", "smoke")
-    data = json.loads(command("project", *options, "--json").stdout)
-    assert data["model"] == "roof"
-    assert data["cases"]
-    assert all(case["bound_ns"] > 0 for case in data["cases"])
-    text = command("project", *options).stdout
-    assert "A model, nothing was measured" in text
-    assert "Max 1550" in text
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -184,8 +135,6 @@ def test_project_says_that_it_is_a_model(command: Here) -> None:
         (("occupancy", "--gpu", "pvc", "--map", "--sub-group", "16", "--global", "1M"), "leave out --global"),
         (("occupancy", "--gpu", "nope", "--work-group", "1", "--sub-group", "16"), "unknown GPU 'nope'"),
         (("occupancy", "--gpu", "pvc", "--pattern", "no_such"), "no pattern"),
-        (("project", "--gpu", "pvc", "no_such"), "no pattern"),
-        (("project", "--gpu", "pvc", "--ocloc", "/nowhere/ocloc"), "/nowhere/ocloc is no program"),
     ],
 )
 def test_errors_are_one_line(arguments: tuple[str, ...], message: str, here: Here) -> None:

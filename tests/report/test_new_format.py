@@ -16,7 +16,7 @@ RUN = ROOT / "results/cpu-epyc-2-cores"
 
 def test_the_formats_are_the_modules_of_the_folder_and_what_some_share() -> None:
     histories = ["github-action-benchmark", "github-action-speedups"]
-    assert formats.names() == ["asv", "csv", *histories, "html", "json", "markdown", "pytest-benchmark", "text"]
+    assert formats.names() == ["csv", *histories, "html", "json", "markdown", "pytest-benchmark", "text"]
 
 
 def test_names_of_formats_cost_nothing() -> None:

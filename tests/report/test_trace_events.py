@@ -150,7 +150,6 @@ def test_the_hosts_track_is_what_was_read_and_the_devices_times_lie_beside_it() 
     made.event((ahead + 1120, ahead + 1130), kind="copy", queue="q1")
     made.events[-1].update(name="nobody knows")
     on_host(made, "execution", "one execution", 1000, 1400)
-    on_host(made, "line", "v.py:3 session.launch(triad)", 1010, 1039)
     on_host(made, "build", "build triad", 1022, 1030)
     on_host(made, "wait", "wait for triad", 1050, 1101)
     text = trace_events.as_json(made.run(), "p")
@@ -158,7 +157,6 @@ def test_the_hosts_track_is_what_was_read_and_the_devices_times_lie_beside_it() 
     times = {key: (round(1000 * each["ts"]), round(1000 * each["dur"])) for key, each in slices.items()}
     assert times == {
         ("host", "one execution"): (0, 400),
-        ("host", "v.py:3 session.launch(triad)"): (10, 29),
         ("host", "launch triad"): (20, 15),
         ("host", "build triad"): (22, 8),
         ("host", "wait for triad"): (50, 51),

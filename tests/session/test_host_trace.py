@@ -78,11 +78,6 @@ def test_every_call_of_the_host_is_there_within_the_line_that_makes_it(traced: A
         for_copy,
         for_all,
     ]
-    lines = {call.name.partition(" ")[2]: call for call in of_kind(measured, "line")}
-    assert encloses(lines["array = traced.alloc(64, np.float32)"], allocation)
-    assert encloses(lines["copied.wait()"], for_copy)
-    assert begin_of(for_copy) < begin_of(lines["np.sort(host)"]) < begin_of(for_all)
-    assert all(name.startswith("test_host_trace.py:") for name in (call.name for call in of_kind(measured, "line")))
 
 
 def test_a_command_has_its_submission_and_when_the_host_had_waited_for_it(traced: Any) -> None:
@@ -101,7 +96,7 @@ def test_a_command_has_its_submission_and_when_the_host_had_waited_for_it(traced
     assert moments[-1][1] < moments[0][2], "it waits for all when all are submitted"
 
 
-def test_threads_have_numbers_and_lines_of_their_own(traced: Any) -> None:
+def test_threads_have_numbers_of_their_own(traced: Any) -> None:
     launch = launching(traced)
 
     def execution() -> None:
@@ -115,7 +110,6 @@ def test_threads_have_numbers_and_lines_of_their_own(traced: Any) -> None:
 
     measured = traced.trace(execution)
     assert [event.thread for event in measured.events] == [1, 0]
-    assert {call.thread for call in of_kind(measured, "line")} == {0, 1}
 
 
 def test_samples_run_what_they_ran_before_also_when_a_traced_execution_fails(traced: Any) -> None:

@@ -326,7 +326,7 @@ def without_checksums(folder: Path) -> None:
     files.write_manifest(folder, {name: value for name, value in manifest.items() if name != "sha256"})
 
 
-@pytest.mark.parametrize("form", ["html", "pytest-benchmark", "asv"])
+@pytest.mark.parametrize("form", ["html", "pytest-benchmark"])
 def test_samples_that_were_changed_are_refused_where_some_columns_are_read(tmp_path: Path, form: str) -> None:
     finished(tmp_path / "run")
     path = tmp_path / "run" / "samples.parquet"

@@ -1,7 +1,7 @@
 """Pages that are tables of what the code declares: ``python -m tools.pages.declared PAGE`` prints one of them.
 
 ``columns`` is docs/data.md, every table and column of a run; ``coverage`` docs/coverage.md, what answers each lesson of
-the catalogue; ``projection`` docs/projection.md, the roof model held against figures that the guide prints.
+the catalogue.
 """
 
 from __future__ import annotations
@@ -12,14 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from xebench.isa.projection import MEMORY, GuideFigure, guide_figures
 from xebench.patterns.declaration import CatalogueEntry, PatternInfo, covered_entries, entries
 from xebench.patterns.registry import discover
-from xebench.report import units
 from xebench.report.table_forms import fill, table
-from xebench.system.gpus import find_gpu
 from xebench.tables import SCHEMA_VERSION, TABLES
-from xebench.tables.device_facts import RATE_ROOFS, Roof
 from xebench.tables.schema import DERIVED, MEASURED
 
 #: What a row of each table is.
@@ -131,50 +127,11 @@ def coverage(infos: Sequence[PatternInfo]) -> str:
     )
 
 
-FIGURES: Final = ("entry", "what", "GPU", "roof", "measured", "fraction", "error", "beside the model")
-
-
-def projection(figures: Sequence[GuideFigure]) -> str:
-    """The page."""
-    lines = table(FIGURES, map(_figure_row, figures))
-    return fill("tools.pages", "projection.md.j2", table=lines, summary=error_summary(figures)) + "\n"
-
-
-def _figure_row(figure: GuideFigure) -> tuple[str, ...]:
-    unit = (Roof.BANDWIDTH if figure.roof == MEMORY else RATE_ROOFS[figure.roof]).unit
-    assert figure.roof_rate is not None and figure.fraction is not None
-    return (
-        figure.id,
-        figure.what,
-        find_gpu(figure.gpu).product.name,
-        f"{figure.roof}, {units.figure(figure.roof_rate, 4)} {unit}",
-        f"{units.figure(figure.rate, 4)} {unit}",
-        f"{figure.fraction:.2f}",
-        f"{1 / figure.fraction - 1:+.0%}",
-        figure.beside,
-    )
-
-
-def error_summary(figures: Sequence[GuideFigure]) -> str:
-    """The error in one paragraph."""
-    fractions = [figure.fraction for figure in figures if figure.fraction is not None]
-    plain = sorted(figure.fraction for figure in figures if figure.fraction is not None and not figure.beside)
-    middle = plain[len(plain) // 2]
-    broken = sum(fraction > 1 for fraction in fractions)
-    return (
-        f"{broken} of {len(fractions)} figures break the bound. Where nothing stands beside the model (streams from "
-        f"memory), kernels reach {plain[0]:.0%} to {plain[-1]:.0%} of it, {middle:.0%} in the middle: expect "
-        f"{1 / plain[-1]:.1f} to {1 / plain[0]:.1f} times the bound of a case that streams. The others are up to "
-        f"{1 / min(fractions):.0f} times as long as the bound, for the reasons named."
-    )
-
-
 def main(page: str) -> None:
     """Print a page."""
     pages: dict[str, Callable[[], str]] = {
         "columns": columns,
         "coverage": lambda: coverage(discover()),
-        "projection": lambda: projection(guide_figures()),
     }
     if page not in pages:
         raise SystemExit(f"no page {page!r}: name one of {', '.join(pages)}")

@@ -105,7 +105,7 @@ ROOT: Final = RESULTS.parent
 
 #: What a reader takes up first, and what is built on; pages of docs/ that are in neither come after them.
 _FIRST: Final = ("your-gpu", "runs", "any-callable", "pytest", "adding-a-pattern", "several-hosts", "glossary")
-_RESULTS: Final = ("claims", "coverage", "generated-code", "native-twins", "noise-study", "projection", "other-gpus")
+_RESULTS: Final = ("claims", "coverage", "generated-code", "native-twins", "noise-study", "other-gpus")
 
 #: Beside what `xebench` itself has.
 _MORE_API: Final = ("xebench.tables.Run", "xebench.tables.compare_runs")

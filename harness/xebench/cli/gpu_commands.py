@@ -244,48 +244,6 @@ def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
     say(f"wrote {file}")
 
 
-@click.command("project")
-@NAMES
-@click.option(
-    "--gpu",
-    required=True,
-    shell_complete=complete_gpus,
-    help="A GPU such as pvc, a770, tgllp, b580, or a file that describes one.",
-)
-@EUS
-@preset_option("default")
-@OCLOC
-@PATHS
-@table_forms
-def project(names: tuple[str, ...], gpu: str, eus: int | None, form: str, **given: Any) -> None:
-    """Compute the shortest time that a GPU's roofs allow each case, without that GPU. Nothing is measured.
-
-    NAMES: patterns, chapters or catalogue ids (default: all). Every variant runs once on a device of this machine, to
-    record its launches.
-    """
-    from xebench.isa.compilation import CompileCache
-    from xebench.isa.ocloc import find_compiler
-    from xebench.isa.projection import occupancies
-    from xebench.isa.projection import project as project_plan
-    from xebench.report import gpu_views
-    from xebench.system.gpus import find_gpu
-
-    parameters = find_gpu(gpu, eus)
-    plan = plan_for(names, given["paths"], given["preset"], [parameters])
-    compiler = find_compiler(given["ocloc"])
-    say(compiler.label)
-    kernels = collect_with_progress(plan)
-    with progress("compiling them") as begins:
-        launches = occupancies(kernels.launches, parameters, compiler, CompileCache(), begins)
-    projections = list(project_plan(plan, kernels.work, launches, parameters))
-    show_view(gpu_views.PROJECTIONS, form, projections, parameters)
-    if all(projection.bound.time_ns is None for projection in projections):
-        raise XebenchError(
-            f"no case has a bound: neither bandwidth nor clock of {parameters.product.name} is known, or the patterns "
-            "state no work: name another product, or a file that describes the GPU"
-        )
-
-
 #: Options that describe a launch by numbers, and so contradict a pattern's own.
 _LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
 
@@ -370,8 +328,8 @@ def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:
     from xebench.isa.compilation import CompileCache
+    from xebench.isa.launch_occupancy import occupancies
     from xebench.isa.ocloc import find_compiler
-    from xebench.isa.projection import occupancies
     from xebench.report import gpu_views
 
     plan = plan_for(names, given["paths"], given["preset"], [gpu])

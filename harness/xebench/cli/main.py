@@ -29,7 +29,6 @@ _PLACES = {
     "list": "main.list_patterns",
     "occupancy": "gpu_commands.occupancy",
     "pack-run": "report_commands.pack_run",
-    "project": "gpu_commands.project",
     "report": "report_commands.report",
     "roofline": "machine_commands.roofline",
     "run": "run_command.run",

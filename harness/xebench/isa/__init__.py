@@ -5,4 +5,4 @@
 code. Importing this package loads nothing of the SYCL stack; only ``collect`` does, when it runs.
 """
 
-__all__ = ["collect", "compilation", "kernel_code", "ocloc", "projection", "table"]
+__all__ = ["collect", "compilation", "kernel_code", "launch_occupancy", "ocloc", "table"]

@@ -74,39 +74,17 @@ class VariantWithoutKernel:
     reason: str
 
 
-@dataclass(frozen=True)
-class LeastWork:
-    """The least work of a family, as its problem states it.
-
-    Attributes:
-        pattern: its name.
-        axes: the point on the pattern's axes, as JSON.
-        bytes_moved, operations, operation_kind, slm_bytes, working_set_bytes: see
-            :class:`xebench.patterns.problem.Problem`.
-    """
-
-    pattern: str
-    axes: str
-    bytes_moved: int | None
-    operations: int | None
-    operation_kind: str
-    slm_bytes: int | None = None
-    working_set_bytes: int | None = None
-
-
 @dataclass
 class Collected:
-    """All kernels that variants launch, the variants that have none, and the least work of each family."""
+    """All kernels that variants launch, and the variants that have none."""
 
     launches: list[KernelLaunch] = field(default_factory=list)
     missing: list[VariantWithoutKernel] = field(default_factory=list)
-    work: list[LeastWork] = field(default_factory=list)
 
     def merge(self, other: Collected) -> None:
-        """Take over the contents of another; the least work of a family may arrive again."""
+        """Take over the contents of another."""
         self.launches += other.launches
         self.missing += other.missing
-        self.work += [work for work in other.work if work not in self.work]
 
 
 class CollectFamily(Message, frozen=True, kw_only=True):
@@ -157,7 +135,6 @@ def collect(
     point = {(family.pattern.name, family.axes_json()): number for number, family in enumerate(families)}
     collected.launches.sort(key=lambda launch: point[launch.pattern, launch.axes])
     collected.missing.sort(key=lambda missing: order[missing.pattern])
-    collected.work.sort(key=lambda work: point[work.pattern, work.axes])
     return collected
 
 

@@ -14,9 +14,8 @@ from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import CompiledKernel, index_space_extents
 from xebench.errors import describe_error
-from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, LeastWork, Note, VariantWithoutKernel
+from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.case_rows import Work
 from xebench.measuring.messages import Stage
 from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
@@ -59,21 +58,17 @@ class _Collector:
         self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def collect(self, request: CollectFamily) -> None:
-        """Report the family's least work, its kernels, and why variants have none."""
+        """Report the family's kernels, and why variants have none."""
         self._parent.activity.show(None, Stage.PROBLEM)
         pattern = find_pattern(request.source, request.pattern)
         try:
             problem = make_problem(pattern, request.parameters, 0)
             binding = Binding(problem, request.parameters, DeviceMemory(self._session.queue))
-            work = Work.of(problem)
         except BaseException as error:
             self._tell(
                 missing=[VariantWithoutKernel(pattern.name, name, describe_error(error)) for name in request.variants]
             )
             return
-        stated = work.bytes_moved, work.operations, work.operation_kind, work.slm_bytes, work.working_set_bytes
-        least = LeastWork(pattern.name, request.axes_json, *stated)
-        self._tell(work=[least])
         for number, name in enumerate(request.variants):
             self._parent.activity.show(number, Stage.SAMPLE)
             variant = pattern.variants[name]

@@ -18,7 +18,7 @@ from xebench.tables.device_facts import RATE_ROOFS, Roof
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel
-    from xebench.isa.projection import KernelOccupancy, Projection
+    from xebench.isa.launch_occupancy import KernelOccupancy
     from xebench.system.gpus import GpuParameters
 
 
@@ -170,76 +170,6 @@ _LABEL: Final = (
 )
 
 
-def _projections_json(projections: Sequence[Projection], gpu: GpuParameters) -> str:
-    """The GPU with its roofs, and a list of cases."""
-    return json.dumps(
-        {
-            "model": "roof",
-            "note": _LABEL,
-            "gpu": gpu.code,
-            "product": gpu.product.name,
-            "peak_memory_gbps": gpu.peak_memory_gbps,
-            "peak_l3_gbps": gpu.peak_l3_gbps,
-            "peak_slm_gbps": gpu.peak_slm_gbps,
-            "peak_fp32_gflops": gpu.peak_gops("fp32"),
-            "peak_fp64_gflops": gpu.peak_gops("fp64"),
-            "peak_int32_gops": gpu.peak_gops("int32"),
-            "cases": [projection.to_json() for projection in projections],
-        },
-        indent=2,
-    )
-
-
-def _projections_text(projections: Sequence[Projection], gpu: GpuParameters, width: int | None = None) -> str:
-    """A block for each pattern and point of its axes."""
-    width = width or terminal_width(elsewhere=100)
-    return draw(_projections_parts(projections, gpu, width), width)
-
-
-def _projections_parts(projections: Sequence[Projection], gpu: GpuParameters, width: int) -> Iterator[str | Table]:
-    from xebench.tables.analysis import points  # with pandas behind it, which the heat map does without
-
-    yield f"{gpu.product.name} ({gpu.code}): {_peaks(gpu)}"
-    yield _LABEL
-    table = plain_table()
-    figures = [("bound", 7), ("by", 7), ("memory", 7), ("compute", 7), ("occupancy", 9), ("engines", 8)]
-    if any(projection.bound.slm_ns for projection in projections):
-        figures.append(("SLM", 7))
-    # figures are never cut: the names have what is left
-    left = width - sum(needed + 2 for _, needed in figures)
-    table.add_column("pattern, variant", overflow="ellipsis", no_wrap=True, max_width=left)
-    for heading, needed in figures:
-        table.add_column(heading, justify="right", no_wrap=True, min_width=needed)
-    for family, group in groupby(projections, key=lambda projection: projection.family):
-        point = points.words(family.axes)
-        table.add_row(Text(family.pattern.name + (f" ({point})" if point else ""), style="bold"))
-        for projection in group:
-            table.add_row(f"  {projection.variant.name}", *_bound_cells(projection)[: len(figures)])
-    yield table
-    yield from _projections_remarks(projections)
-
-
-def _bound_cells(projection: Projection) -> tuple[str, ...]:
-    bound, occupancy = projection.bound, projection.occupancy
-    return (
-        units.duration(bound.time_ns),
-        bound.bound_by or "-",
-        units.duration(bound.l3_ns if bound.memory_ns is None else bound.memory_ns),
-        units.duration(bound.compute_ns),
-        "-" if occupancy is None else units.occupancy(occupancy.device_occupancy, occupancy.is_upper_bound),
-        units.percent(projection.share if occupancy else None),
-        units.duration(bound.slm_ns),
-    )
-
-
-def _projections_remarks(projections: Sequence[Projection]) -> list[str]:
-    by_reason: dict[str, list[str]] = {}
-    for projection in projections:
-        for reason in filter(None, (projection.reason, projection.assumed)):
-            by_reason.setdefault(reason, []).append(f"{projection.family.pattern.name}/{projection.variant.name}")
-    return [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in by_reason.items()]
-
-
 def _peaks(gpu: GpuParameters) -> str:
     peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
     caches = {name: peak for name, peak in (("L3", gpu.peak_l3_gbps), ("SLM", gpu.peak_slm_gbps)) if peak}
@@ -250,4 +180,3 @@ def _peaks(gpu: GpuParameters) -> str:
 OCCUPANCY: Final = View(_occupancy_text, _occupancy_json)
 HEAT_MAP: Final = View(_heat_map_text, _heat_map_json, ROWS="cells")
 LAUNCHES: Final = View(_launches_text, _launches_json)
-PROJECTIONS: Final = View(_projections_text, _projections_json, ROWS="cases")

@@ -293,11 +293,10 @@ EVENTS: Final = (
     text(
         "kind",
         "kernel, copy, fill, barrier or library. Of a traced execution also what the host did beside submissions, "
-        "without times of the device: execution (all of it), wait, allocation, queue, compile, build, or line of the "
-        "variant's source that took 1 us or longer: MPI and numpy are there.",
+        "without times of the device: execution (all of it), wait, allocation, queue, compile or build.",
         required=True,
     ),
-    text("name", "Name of the kernel or of the call; file, number and text of a line."),
+    text("name", "Name of the kernel or of the call."),
     text("queue", "Which queue of the sample took it."),
     count(
         "clock",

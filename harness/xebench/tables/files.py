@@ -200,10 +200,10 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
             f"{path} has schema version {head.schema_version} and this xebench reads up to {schema.SCHEMA_VERSION}: "
             "upgrade xebench"
         )
-    if head.schema_version < schema.BEFORE:
+    if head.schema_version < schema.SCHEMA_VERSION:
         raise RunFolderError(
-            f"{path} has schema version {head.schema_version} and this xebench reads {schema.BEFORE} and "
-            f"{schema.SCHEMA_VERSION}: measure again, or read it with the xebench that wrote it"
+            f"{path} has schema version {head.schema_version} and this xebench reads {schema.SCHEMA_VERSION}: measure "
+            "again, or read it with the xebench that wrote it"
         )
     if head.sha256.get(MANIFEST) not in (None, _sha256_of_manifest(content)):
         raise RunFolderError(f"{path} is damaged (its checksum differs): restore it from a copy of the run")
@@ -226,14 +226,14 @@ class TableFiles:
 
     Args:
         folder: The run's.
-        manifest: The run's, with its schema version and, since that is written, the SHA-256 of its files.
+        manifest: The run's, with the SHA-256 of its files, since that is written.
 
     Raises:
         RunFolderError: A table has no file.
     """
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        self._folder, self._version = folder, manifest["schema_version"]
+        self._folder = folder
         self._sha256 = manifest.get(SHA256, {})
         self._verified: dict[str, tuple[int, int]] = {}
         for table in schema.RUN_TABLES:
@@ -254,7 +254,7 @@ class TableFiles:
             RunFolderError: The file is missing or damaged, or a column of it is wrong.
         """
         path = self._path(table)
-        data = read_parquet(path, table, self._version, names, samples, cases)
+        data = read_parquet(path, table, names, samples, cases)
         status = path.stat()
         state = status.st_ino, status.st_mtime_ns
         if self._verified.get(path.name) != state and self._sha256.get(path.name) not in (None, _sha256(path)):
@@ -272,7 +272,6 @@ class TableFiles:
 def read_parquet(
     path: Path,
     table: str,
-    version: int = schema.SCHEMA_VERSION,
     names: Sequence[str] | None = None,
     samples: Collection[int] | None = None,
     cases: Collection[str] | None = None,
@@ -284,9 +283,7 @@ def read_parquet(
     Args:
         path: The file.
         table: Its name in the schema.
-        version: Schema version of the run.
-        names: Columns that are wanted; all by default. Of a run of the version before all are read. One that the file
-            lacks, since it was added later, is null.
+        names: Columns that are wanted; all by default. One that the file lacks, since it was added later, is null.
         samples: Numbers of the samples whose rows are wanted; all by default.
         cases: Whose rows are wanted, by ``case_id``, of a table that has it; all by default.
         content: What the file holds, where it is a part of another.
@@ -295,17 +292,9 @@ def read_parquet(
         RunFolderError: The file is missing or damaged, a column of it is wrong, or it is larger than a run can be.
     """
     try:
-        old = version < schema.SCHEMA_VERSION
-        wanted = None if old or names is None else [*names]
         if _is_large(content or path):
             raise RunFolderError(f"{path} is larger in memory than a run can be: do not trust the file")
-        early = cases is not None and not (old and table == "pairs")  # whose cases version 5 does not name
-        data = _frame(content or path, wanted, None if old else samples, cases if early else None)
-        if old:
-            data = schema.upgraded_frame(table, data)
-            data = data if samples is None else data[data["sample_id"].isin([*samples])].reset_index(drop=True)
-        if cases is not None and not early:
-            data = data[data["case_id"].isin(cases)].reset_index(drop=True)
+        data = _frame(content or path, None if names is None else [*names], samples, cases)
         if names is not None:
             data = data[[name for name in names if name in data]]
         return schema.typed(table, data, names)

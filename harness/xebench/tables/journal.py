@@ -119,7 +119,7 @@ class Journal:
             raise cannot_write(_file(self.folder, table), error) from error
 
 
-def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.DataFrame:
+def read(folder: Path, table: str) -> pd.DataFrame:
     """The frame of a measured table in the journal ``folder``, without derived columns; a torn last line is ignored.
 
     Of several rows for one device or one case the last one counts, at the place of the first.
@@ -127,7 +127,6 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
     Args:
         folder: The journal's.
         table: Its name.
-        version: Schema version of the run.
 
     Raises:
         RunFolderError: A line is no row of the table; the message names file, line and column.
@@ -141,9 +140,9 @@ def read(folder: Path, table: str, version: int = schema.SCHEMA_VERSION) -> pd.D
         raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
     lines = data.split(b"\n")[:-1]
     key = schema.REWRITABLE.get(table)
-    if not key and version == schema.SCHEMA_VERSION and (frame := _read_as_a_whole(table, lines)) is not None:
+    if not key and (frame := _read_as_a_whole(table, lines)) is not None:
         return frame
-    rows = [_parse(path, table, version, number, line) for number, line in enumerate(lines, start=1)]
+    rows = [_parse(path, table, number, line) for number, line in enumerate(lines, start=1)]
     if key:
         rows = list({key(row): row for row in rows}.values())
     return schema.measured_frame(table, rows)
@@ -188,13 +187,11 @@ def _read_as_a_whole(table: str, lines: Sequence[bytes]) -> pd.DataFrame | None:
     return frame
 
 
-def _parse(path: Path, table: str, version: int, number: int, line: bytes) -> dict[str, Any]:
+def _parse(path: Path, table: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(_proved(line))
         if not isinstance(row, Mapping):
             raise ValueError("not a JSON object")
-        if version < schema.SCHEMA_VERSION:
-            row = schema.upgraded_row(table, row)
         return schema.measured_row(table, row, number)
     except (ValueError, RecursionError, schema.SchemaError) as error:
         raise RunFolderError(

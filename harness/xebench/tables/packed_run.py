@@ -274,8 +274,7 @@ class PackedTables:
         if self._sha256.get(name) != hashlib.sha256(content).hexdigest():
             raise RunFolderError(f"{self._path} is damaged: the checksum of {name} differs: ask for the file again")
         where = self._path / name
-        version = self.manifest["schema_version"]
-        return files.read_parquet(where, table, version, names, samples, cases, content=io.BytesIO(content))
+        return files.read_parquet(where, table, names, samples, cases, content=io.BytesIO(content))
 
     def _content(self, name: str) -> bytes:
         """An entry.

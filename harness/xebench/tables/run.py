@@ -307,8 +307,7 @@ def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.Dat
     Raises:
         RunFolderError: A journal is damaged, or has a sample twice.
     """
-    version = manifest["schema_version"]
-    tables = {table: journal.read(folder / journal.FOLDER, table, version) for table in schema.MEASURED}
+    tables = {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
     refuse_doubled_samples(folder, tables["samples"])
     refuse_doubled_events(folder, tables["events"], tables["samples"])
     tables["samples"] = with_checked(tables["samples"], tables["checks"])

@@ -152,10 +152,7 @@ class RunWriter:
             RunFolderError: There is no run, it is damaged, or another process writes it.
         """
         folder = Path(path)
-        kept = files.read_manifest(folder)
-        if kept["schema_version"] < schema.SCHEMA_VERSION:
-            version = kept["schema_version"]
-            raise RunFolderError(f"{folder} was begun by an earlier xebench (schema {version}): start a new run")
+        files.read_manifest(folder)
         lock = FolderLock(folder)
         try:
             begun = files.read_manifest(folder)

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import dpctl
@@ -153,7 +152,7 @@ class RecordedQueues(direct_calls.Recording):
         self.records_direct_calls = True  # a library's calls show what the host does
         try:
             with trace.installed(type(self)):
-                measured = self.measure(partial(trace.with_lines, timed))
+                measured = self.measure(timed)
         finally:
             self._recorder, self.records_direct_calls = recorder, recorded
         return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))

@@ -5,23 +5,18 @@ may make one machine code of two kernels (`xebench.dpex.device_kernel`).
 
 Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
 stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples
-run is the same code as ever. Between these calls the interpreter reports each line of the variant's own files, where
-MPI and numpy are called. It does not do so within them, since a launch would take half as long again.
+run is the same code as ever.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import linecache
-import os
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 import dpctl
@@ -32,7 +27,6 @@ from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.signature import as_usm_array, name_of
 from xebench.measuring.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
-from xebench.system import PACKAGE
 from xebench.system.sycl_types import Event, UsmArray
 from xebench.tables.analysis.metrics import EventTimes, HostCall
 
@@ -144,23 +138,10 @@ class Transcript:
             DeviceEvent.watcher = None
 
 
-#: Lines that take less show nothing, and their own reading is a good part of it.
-SHORTEST_LINE_NS: Final = 1000
-#: Most lines that are kept of an execution; no one looks at all lines of a loop of a million steps.
-MOST_LINES: Final = 10_000
-
-#: Files that are no variant's own, whatever calls them, but for the benchmarks of an installed xebench.
-_PACKAGE: Final = f"{PACKAGE}{os.sep}"
-
-_BENCHMARKS: Final = f"{_PACKAGE}benchmarks{os.sep}"
-
-_INSTALLED: Final = ("<", sys.prefix, sys.base_prefix, f"{Path(os.__file__).parent}{os.sep}")
-
-
 class _Call:
-    """One call of the host, as a block: other threads go on, and no lines are recorded within it."""
+    """One call of the host, as a block: other threads go on."""
 
-    __slots__ = ("_outer", "_trace", "_tracer", "began_ns", "ended_ns", "kind", "name", "thread")
+    __slots__ = ("_outer", "_trace", "began_ns", "ended_ns", "kind", "name", "thread")
 
     def __init__(self, trace: HostTrace, kind: str) -> None:
         self._trace = trace
@@ -170,8 +151,6 @@ class _Call:
         self.thread = trace.thread()
 
     def __enter__(self) -> _Call:
-        self._tracer = sys.gettrace()
-        sys.settrace(None)
         self._outer = self._trace.current
         self._trace.current = self
         self.began_ns = self._trace.clock()
@@ -183,7 +162,6 @@ class _Call:
         # the wait for all is one by one for each of them
         if self.kind != SUBMISSION and (self._outer is None or self._outer.kind != self.kind):
             self._trace.kept.append(self)
-        sys.settrace(self._tracer)
 
     def as_allocation(self, what: str) -> _Call:
         """The same call as one that allocates."""
@@ -278,10 +256,8 @@ class HostTrace:
         self.clock = clock
         self.recorder = _Recorder(self)
         self.kept: list[_Call] = []
-        self._lines: list[tuple[int, int, str, int, int]] = []
         self._threads = {threading.get_ident(): 0}
         self._own = threading.local()
-        self._is_own_file: dict[str, bool] = {}
 
     @property
     def current(self) -> _Call | None:
@@ -345,64 +321,9 @@ class HostTrace:
             return f"wait for {self.recorder.name_of(arguments[0])}"
         return "wait for a queue" if kind == "wait" else function
 
-    # ---- lines --------------------------------------------------------------------------------------------------
-
-    def with_lines(self, timed: Callable[[], Any]) -> None:
-        """Call something, and note its own lines, and those of threads that it starts; not under a debugger."""
-        if sys.gettrace() is not None:
-            timed()
-            return
-        of_threads = threading.gettrace()
-        threading.settrace(self._enter)
-        sys.settrace(self._enter)
-        try:
-            timed()
-        finally:
-            sys.settrace(None)
-            threading.settrace(of_threads)
-
-    def _enter(self, frame: Any, event: str, argument: Any) -> Callable[..., Any] | None:
-        file = frame.f_code.co_filename
-        if file not in self._is_own_file:
-            ours = file.startswith(_PACKAGE) and not file.startswith(_BENCHMARKS)
-            is_first = True not in self._is_own_file.values()  # the variant's, wherever it lies
-            benchmark = file.startswith(_BENCHMARKS) or not file.startswith(_INSTALLED)
-            self._is_own_file[file] = not ours and (is_first or benchmark)
-        return _Frame(self) if self._is_own_file[file] and len(self._lines) < MOST_LINES else None
-
-    def line(self, began_ns: int, ended_ns: int, file: str, number: int) -> None:
-        """A line was executed."""
-        if ended_ns - began_ns >= SHORTEST_LINE_NS and len(self._lines) < MOST_LINES:
-            self._lines.append((began_ns, ended_ns, file, number, self.thread()))
-
     def calls(self, begin_ns: int, host_ns: int) -> list[HostCall]:
         """All recorded calls of an execution, ordered by their begin: a call precedes those within it."""
-        lines = [
-            HostCall(
-                began, ended, "line", f"{Path(file).name}:{number} {linecache.getline(file, number).strip()}", thread
-            )
-            for began, ended, file, number, thread in self._lines
-        ]
         kept = [HostCall(call.began_ns, call.ended_ns, call.kind, call.name, call.thread) for call in self.kept]
         whole = HostCall(begin_ns, begin_ns + host_ns, "execution", "one execution")
         kept = [call for call in kept if call.submit_ended_host_ns <= whole.submit_ended_host_ns]  # else ours
-        return sorted([whole, *lines, *kept], key=lambda call: (call.submit_began_host_ns, -call.submit_ended_host_ns))
-
-
-class _Frame:
-    """Records the lines of one call of a function: each lasts until the next, or until the function returns."""
-
-    __slots__ = ("_began_ns", "_number", "_trace")
-
-    def __init__(self, trace: HostTrace) -> None:
-        self._trace = trace
-        self._number: int | None = None
-        self._began_ns = 0
-
-    def __call__(self, frame: Any, event: str, argument: Any) -> _Frame:
-        if event in ("line", "return"):
-            if self._number is not None:
-                self._trace.line(self._began_ns, self._trace.clock(), frame.f_code.co_filename, self._number)
-            self._number = frame.f_lineno if event == "line" else None
-            self._began_ns = self._trace.clock()
-        return self
+        return sorted([whole, *kept], key=lambda call: (call.submit_began_host_ns, -call.submit_ended_host_ns))

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from xebench.tables import Run
 
 
-#: Formats that share a module: its name. Their functions are ``render_asv`` and so on.
+#: Formats that share a module: its name. Their functions are ``render_csv`` and so on.
 _SHARED: Final = {
     **dict.fromkeys(("markdown", "text"), "human_readable"),
     **dict.fromkeys(("csv", "json", "pytest-benchmark"), "machine_readable"),
-    **dict.fromkeys(("asv", "github-action-benchmark", "github-action-speedups"), "machine_readable"),
+    **dict.fromkeys(("github-action-benchmark", "github-action-speedups"), "machine_readable"),
 }
 
 

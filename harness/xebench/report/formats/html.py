@@ -27,7 +27,7 @@ OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedup_charts.FOREST_WIDTH - 8, logarit
 KINDS: Final = (
     *(("kernel", "kernel"), ("copy", "copy or fill"), ("library", "library"), ("submission", "launch or call")),
     *(("wait", "wait"), ("compile", "compile or build"), ("allocation", "allocation or queue")),
-    *(("line", "line of the variant"), ("execution", "the whole execution")),
+    ("execution", "the whole execution"),
 )
 
 

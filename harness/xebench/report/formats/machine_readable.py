@@ -1,14 +1,8 @@
-"""A run for other programs: its tables as CSV and JSON, and files of pytest-benchmark, asv and github-action-benchmark.
+"""A run for other programs: its tables as CSV and JSON, and files of pytest-benchmark and github-action-benchmark.
 
 pytest-benchmark: ``pytest-benchmark compare`` and others read its JSON. They match benchmarks by group, name or full
 name, and have no field for a device. So class and name of the device are part of all three: two runs of different
 devices have no benchmark in common.
-
-asv: the file is one of results, version 2, which ``asv compare``, ``asv show`` and ``asv publish`` read. asv keeps one
-such file a commit, machine and environment, in ``results/MACHINE/COMMIT-ENVIRONMENT.json``, and finds steps in the
-history of each benchmark. Its keys are those of asv's developer documentation
-(https://asv.readthedocs.io/en/stable/dev.html, "Benchmark suite layout and file formats"). That names two files more,
-``results/benchmarks.json`` and ``results/MACHINE/machine.json``: what they hold is in ``xebench`` here, by their names.
 
 github-action-benchmark keeps a history of each value by its name, and alerts where a value gets worse. It takes a JSON
 array of objects with ``name``, ``unit`` and ``value``, and as text ``range`` and ``extra``
@@ -19,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -185,98 +178,6 @@ def _machine(run: Run) -> dict[str, Any]:
 def _commit(run: Run) -> dict[str, Any]:
     git = run.manifest.get("git") or {}
     return {"id": git.get("commit") or "unversioned", "dirty": git.get("dirty"), "time": run.manifest.get("created")}
-
-
-#: Versions of asv's files of results and benchmarks, and of its file of a machine.
-ASV_VERSION: Final = 2
-ASV_MACHINE_VERSION: Final = 1
-
-#: Columns of ``results``, in asv's order; there is none for intervals of 95 %.
-ASV_COLUMNS: Final = ("result", "params", "version", "started_at", "duration", "stats_q_25", "stats_q_75", "samples")
-
-_SECONDS_OF_NS: Final = 1e-9
-
-
-def render_asv(run: Run) -> str:
-    """Times in seconds of every case and state, with their samples; null where a case has none."""
-    devices, created = by_device(run.devices), _timestamp(run.manifest.get("created"))
-    usable = dict(iter(summaries.usable(run.cases, run.samples).groupby(["case_id", "state"])["time_ns"]))
-    results: dict[str, list[Any]] = {}
-    benchmarks: dict[str, Any] = {}
-    for case in rows(run.cases):
-        states = [state for case_id, state in usable if case_id == case["case_id"]] or [None]
-        for state in states:
-            title = _asv_name(case, state)
-            results[title] = _asv_result(usable.get((case["case_id"], state)), created, case)
-            benchmarks[title] = _asv_benchmark(title, case)
-    device = devices.get(device_key(rows(run.cases)[0]), {}) if len(run.cases) else {}
-    machine = _asv_machine(run, device)
-    return json.dumps(
-        {
-            "commit_hash": (run.manifest.get("git") or {}).get("commit") or "unversioned",
-            "env_name": f"xebench-{run.stack}",
-            "date": created,
-            "params": {**machine, "python": run.manifest.get("python")},
-            "python": run.manifest.get("python"),
-            "requirements": run.manifest.get("packages") or {},
-            "env_vars": {},
-            "result_columns": ASV_COLUMNS,
-            "results": results,
-            "durations": {},
-            "version": ASV_VERSION,
-            "xebench": {
-                "benchmarks.json": {**benchmarks, "version": ASV_VERSION},
-                "machine.json": {**machine, "version": ASV_MACHINE_VERSION},
-            },
-        },
-        indent=1,
-    )
-
-
-def _asv_name(case: Row, state: str | None) -> str:
-    """A name in asv's form, a path with dots; the point and the state follow."""
-    where = ", ".join(filter(None, (case["preset"], point_words({**case, "state": state}))))
-    return f"{case['chapter']}.{case['pattern']}.{case['variant']}({where})"
-
-
-def _asv_result(time_ns: Any, created: int | None, case: Row) -> list[Any]:
-    if time_ns is None:
-        return [None, [], _asv_version(case), created]
-    seconds = time_ns.to_numpy() * _SECONDS_OF_NS
-    low, middle, high = (float(value) for value in np.quantile(seconds, (0.25, 0.5, 0.75)))
-    duration = float(seconds.sum())
-    return [[middle], [], _asv_version(case), created, duration, [low], [high], [seconds.tolist()]]
-
-
-def _asv_version(case: Row) -> str:
-    """Asv takes results of another version for those of another benchmark: so sizes are in it, and code is not."""
-    return f"{case['parameters']} {case['metric']}"
-
-
-def _asv_benchmark(title: str, case: Row) -> dict[str, Any]:
-    return {
-        "name": title,
-        "type": "time",
-        "unit": "seconds",
-        "params": [],
-        "param_names": [],
-        "version": _asv_version(case),
-        "code": f"{case['source']}: {case['variant']} ({case['role']}) of {case['pattern']}, metric {case['metric']}",
-    }
-
-
-def _asv_machine(run: Run, device: Row) -> dict[str, Any]:
-    """The device is the machine: times of two devices must not be one history."""
-    host = run.manifest.get("machine") or {}
-    cores = host.get("logical_cores")
-    return {
-        "machine": re.sub(r"\W+", "-", f"{device.get('device_class')} {device.get('name')}").strip("-"),
-        "os": host.get("operating_system") or "",
-        "arch": "",
-        "cpu": host.get("cpu_model") or "",
-        "num_cpu": str(cores) if cores else "",
-        "ram": "",
-    }
 
 
 def _timestamp(text: str | None) -> int | None:

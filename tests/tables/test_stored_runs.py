@@ -1,27 +1,22 @@
-"""Runs of this version and of the one before are read, reported and compared; the runs in `results` are."""
+"""Stored runs of this schema version are read and reported; those in `results` are."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import stored
 
-from xebench.errors import RunFolderError
 from xebench.report import formats
-from xebench.tables import Run, RunWriter, compare_runs, load_run, schema
+from xebench.tables import Run, compare_runs, load_run, schema
 from xebench.tables.analysis import points
 from xebench.tables.analysis.claim import from_json
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"
-VERSIONS = (schema.BEFORE, schema.SCHEMA_VERSION)
-COMPLETE = tuple(f"schema-{version}" for version in VERSIONS)
-KILLED = tuple(f"schema-{version}-killed" for version in VERSIONS)
+COMPLETE = (f"schema-{schema.SCHEMA_VERSION}",)
+KILLED = (f"schema-{schema.SCHEMA_VERSION}-killed",)
 NAMES = (*COMPLETE, *KILLED)
 RESULTS = Path(__file__).parents[2] / "results"
 REFERENCE = RESULTS / "cpu-epyc-2-cores"
@@ -32,12 +27,8 @@ def load(name: str) -> Run:
     return load_run(FIXTURES / name)
 
 
-def test_there_are_runs_of_both_versions() -> None:
-    assert [load(name).manifest["schema_version"] for name in NAMES] == [*VERSIONS, *VERSIONS]
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_run_of_either_version_has_the_tables_of_today(name: str) -> None:
+def test_a_stored_run_has_the_tables_of_today(name: str) -> None:
     run = load(name)
     for table in schema.RUN_TABLES:
         frame = getattr(run, table)
@@ -103,65 +94,20 @@ def test_parameters_are_all_sizes_and_axes(name: str) -> None:
 
 @pytest.mark.parametrize("form", formats.names())
 @pytest.mark.parametrize("name", NAMES)
-def test_a_run_of_either_version_is_reported_in_every_format(name: str, form: str) -> None:
+def test_a_stored_run_is_reported_in_every_format(name: str, form: str) -> None:
     run = load(name)
     text = formats.render(run, form)
     for variant in set(run.cases["variant"]) - {"size_assumed"}:
         assert variant in text
 
 
-@pytest.mark.parametrize(("before", "after"), [*itertools.product(COMPLETE, COMPLETE)])
-def test_runs_of_both_versions_are_compared(before: str, after: str) -> None:
-    found = compare_runs(load(before), load(after))
-    found = found[found["variant"] != "size_assumed"]
-    assert len(found) == 8 and (found["outcome"] != "none").all()
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_claims_of_either_version_are_claims(name: str) -> None:
+def test_claims_of_a_stored_run_are_claims(name: str) -> None:
     run = load(name)
     for claims, role in zip(run.cases["claims"], run.cases["role"], strict=True):
         assert all(claim.fault() is None for claim in from_json(claims))
         assert role != "naive" or claims == "[]"
     assert run.pairs["answer"].isin([*Answer]).all() and run.pairs["reason_code"].notna().all()
-
-
-def test_a_run_of_the_version_before_is_not_resumed(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(FIXTURES / "schema-5-killed", folder)
-    with pytest.raises(RunFolderError, match=r"begun by an earlier xebench \(schema 5\): start a new run"):
-        RunWriter.resume(folder, {})
-
-
-@pytest.mark.parametrize(("column", "today"), [("flags", "sample_flags"), ("case_id", "case_id"), ("state", "state")])
-def test_damage_of_an_earlier_run_is_named(column: str, today: str, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(FIXTURES / "schema-5", folder)
-    path = folder / "samples.parquet"
-    whole = pd.read_parquet(path)
-    whole.drop(columns=column).to_parquet(path)
-    with pytest.raises(RunFolderError, match=f"samples.parquet is damaged: .* lacks the column {today}"):
-        _ = load_run(folder).samples
-    whole.assign(**{column: None}).to_parquet(path)
-    with pytest.raises(RunFolderError, match=rf"samples.parquet is damaged: samples\.{today} is null in row 0"):
-        _ = load_run(folder).samples
-
-
-def test_a_run_without_pairs_is_read(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(FIXTURES / "schema-5", folder)
-    pd.read_parquet(folder / "pairs.parquet").iloc[:0].to_parquet(folder / "pairs.parquet")
-    assert load_run(folder).pairs.empty
-
-
-@pytest.mark.parametrize(("table", "column"), [("cases", "sizes"), ("pairs", "overrides"), ("summaries", "axes")])
-def test_a_lost_column_of_which_todays_are_made_is_damage(table: str, column: str, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(FIXTURES / "schema-5", folder)
-    path = folder / f"{table}.parquet"
-    pd.read_parquet(path).drop(columns=column).to_parquet(path)
-    with pytest.raises(RunFolderError, match=f"{table}.parquet is damaged: .* lacks the column {column}"):
-        getattr(load_run(folder), table)
 
 
 @stored.needed
