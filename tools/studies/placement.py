@@ -17,7 +17,10 @@ from xebench.errors import XebenchError
 from xebench.report.table_forms import fill, table
 
 EQUAL: Final = Path(__file__).with_name("placement_patterns.py")
-NAMES: Final = ("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall")
+NAMES: Final = (
+    *("equal_short", "equal_middle", "equal_long", "equal_span", "equal_wall"),
+    *("scratch_wall", "scratch_device", "scratch_dpnp", "scratch_host"),
+)
 #: Instances of a family: one, as every tool has it that measures in one process; six; and as many as xebench needs.
 INSTANCES: Final = (1, 6, None)
 HEADINGS: Final = (
@@ -38,7 +41,7 @@ HEADINGS: Final = (
 @DEVICE
 @click.option("--budget", default=2.0, show_default=True, help="Seconds for each pair.")
 def main(output: Path, device: str, budget: float) -> None:
-    """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about ten minutes."""
+    """Compare equal kernels by 'xebench run', with one instance of each pair and with several; about twenty minutes."""
     import pandas as pd
 
     from xebench.report.result_rows import device_line
