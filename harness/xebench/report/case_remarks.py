@@ -16,6 +16,8 @@ from xebench.vocabulary import State, Status
 
 #: Tolerance from which the error found is shown: below it, rounding in single precision explains what is allowed.
 LOOSE_RTOL: Final = 1e-3
+#: Part of such a tolerance from which the error is shown.
+NOTABLE_ERROR: Final = 0.01
 #: Times its roof that a case must reach before its work is doubted: roofs of caches are measured to about 20 %.
 BEYOND_ROOF: Final = 1.5
 
@@ -96,7 +98,8 @@ def _prepared(case: Row) -> str:
 
 def _loose_tolerance(case: Row) -> str:
     """The error found beside a tolerance that may hide a lower precision."""
-    return "" if (case["rtol"] or 0.0) < LOOSE_RTOL else tolerance_words(case)
+    is_loose = (case["rtol"] or 0.0) >= LOOSE_RTOL and (case["tolerance_used"] or 0.0) >= NOTABLE_ERROR
+    return tolerance_words(case) if is_loose else ""
 
 
 def tolerance_words(case: Row) -> str:
