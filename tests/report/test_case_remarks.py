@@ -1,0 +1,91 @@
+"""Remarks on how cases were measured, from what the tables hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from synthetic import Synthetic, noisy
+
+from xebench.report.case_remarks import case_remarks, untried_line
+
+
+def pair(**of_variant: Any) -> tuple[Synthetic, str, str]:
+    """A family of two, whose variant has further columns."""
+    made = Synthetic()
+    keys = [made.case("a", "naive"), made.case("b", "optimized", **of_variant)]
+    for key in keys:
+        made.times(key, noisy(1000))
+    return made, keys[0], keys[1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "remark"),
+    [
+        ({"first_commands": 2, "sampled_commands": 1}, "its first call submits 2 commands, its samples 1"),
+        ({"prepared_kernels": 1}, "its preparation submits 1 kernel"),
+        ({"prepared_kernels": 3}, "its preparation submits 3 kernels"),
+        ({"tolerance_used": 0.753, "rtol": 0.02, "atol": 0.0}, "error 75.3 % of rtol=0.02"),
+        ({"results_note": "all results are 0"}, "all results are 0"),
+        ({"odd_size": "wrong at n=63: y: 15 of 64 elements differ"}, "wrong at n=63: y: 15 of 64 elements differ"),
+        (
+            {"kernels": json.dumps([{"name": "k", "fp64_beside_fp32": True}])},
+            "kernel k computes in fp64, its arrays are float32",
+        ),
+    ],
+)
+def test_what_a_case_says_of_itself_is_a_remark(columns: dict[str, Any], remark: str) -> None:
+    made, _, variant = pair(**columns)
+    assert case_remarks(made.run()) == {variant: [remark]}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"prepared_kernels": 0},
+        {"tolerance_used": 0.9, "rtol": 1e-5, "atol": 0.0},
+        {"tolerance_used": 0.001, "rtol": 0.02, "atol": 0.0},
+        {"odd_size": "right at n=63"},
+        {"kernels": json.dumps([{"name": "k", "fp64_beside_fp32": False}, {"name": "of an earlier run"}])},
+    ],
+)
+def test_what_is_as_it_should_be_is_none(columns: dict[str, Any]) -> None:
+    made, _, _ = pair(**columns)
+    assert case_remarks(made.run()) == {}
+
+
+def traced(made: Synthetic, case_id: str, *events: dict[str, Any]) -> None:
+    made.sample(case_id, state="traced", block=-1, device_ns=1000)
+    for event in events:
+        made.event((1, 2))
+        made.events[-1].update(event)
+
+
+def test_a_kernel_that_is_made_in_each_call_is_named_with_its_time() -> None:
+    made, _, variant = pair()
+    build = {"kind": "build", "submit_began_host_ns": 1000, "submit_ended_host_ns": 501_000}
+    traced(made, variant, build)
+    assert case_remarks(made.run()) == {variant: ["500 us of each call is making a kernel"]}
+
+
+def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
+    made, baseline, variant = pair()
+    traced(made, baseline, {"kind": "copy", "bytes": 16_000_000, "route": "pageable_to_device"}, {"kind": "allocation"})
+    traced(made, variant, {"kind": "library", "name": "convert float64 to float32"}, {"kind": "fill", "bytes": 1000})
+    assert case_remarks(made.run()) == {
+        variant: [
+            "1 x convert float64 to float32 in each call",
+            "fills 0.001 MB in each call, none of its baseline",
+            "copies pageable_to_device 16 MB in each call of its baseline alone",
+            "1 allocation in each call of its baseline alone",
+        ]
+    }
+
+
+def test_patterns_without_an_odd_size_are_counted() -> None:
+    made, _, _ = pair()
+    assert untried_line(made.run()).startswith("1 of 1 patterns ran at sizes that work-groups divide alone")
+    tried, _, _ = pair(odd_size="right at n=63")
+    assert untried_line(tried.run()) == ""
