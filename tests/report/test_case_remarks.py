@@ -77,8 +77,8 @@ def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
     assert case_remarks(made.run()) == {
         variant: [
             "1 x convert float64 to float32 in each call",
-            "fills 0.001 MB in each call, none of its baseline",
-            "copies pageable_to_device 16 MB in each call of its baseline alone",
+            "fills 1.00 kB in each call, none of its baseline",
+            "copies pageable_to_device 16.0 MB in each call of its baseline alone",
             "1 allocation in each call of its baseline alone",
         ]
     }

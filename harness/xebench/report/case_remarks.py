@@ -135,7 +135,7 @@ def _one_sided(own: _Execution, other: _Execution) -> list[str]:
     for what in dict.fromkeys([*own.moved_bytes, *other.moved_bytes]):
         mine, theirs = own.moved_bytes[what], other.moved_bytes[what]
         if bool(mine) != bool(theirs):
-            found.append(f"{what} {_megabytes(max(mine, theirs))} in each call{_not_in(theirs)}")
+            found.append(f"{what} {_size(max(mine, theirs))} in each call{_not_in(theirs)}")
     if bool(own.allocations) != bool(other.allocations):
         count = own.allocations + other.allocations
         found.append(f"{count} allocation{'s' if count > 1 else ''} in each call{_not_in(other.allocations)}")
@@ -146,8 +146,10 @@ def _not_in(theirs: int) -> str:
     return " of its baseline alone" if theirs else ", none of its baseline"
 
 
-def _megabytes(size: int) -> str:
-    return f"{units.figure(size / 1e6)} MB"
+def _size(size_bytes: int) -> str:
+    """Bytes as ``16.0 MB``."""
+    name, scale = next(each for each in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1)) if size_bytes >= each[1])
+    return f"{units.figure(size_bytes / scale)} {name}"
 
 
 def untried_line(run: Run) -> str:
