@@ -168,7 +168,7 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
     import dpnp
 
     elsewhere = dpnp.ones(8, sycl_queue=dpctl.SyclQueue("cpu"))
-    with pytest.raises(XebenchError, match="not timed.*xebench.open_session"):
+    with pytest.raises(XebenchError, match="no command of it was recorded: open session = xebench.open_session"):
         xebench.measure(lambda: elsewhere * elsewhere, queue=session)
     with pytest.raises(XebenchError, match="keeps no times"):
         xebench.measure(lambda: elsewhere * elsewhere, queue=elsewhere.sycl_queue)

@@ -176,7 +176,7 @@ def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
     assert done.steps.told == ["a", "b"]
     assert place.asked[:3] == [("begin",), ("start", "a"), ("start", "b")]
     anew = place.asked.index(("renew",))
-    assert place.asked[anew : anew + 3] == [("renew",), ("start", "a"), ("start", "b")]
+    assert sorted(place.asked[anew : anew + 3]) == [("renew",), ("start", "a"), ("start", "b")], "in any order"
     assert place.asked[-2:] == [("check", "a"), ("check", "b")]
     assert place.asked.count(("check", "a")) >= 2, "among the samples, too"
     assert {row["instance"] for row in done.samples(state="hot")} == {0, 1}

@@ -183,7 +183,9 @@ def reference(p):
     return {"y": 2 * p.x}
 
 sizes = {"n": 64}
-pattern = Pattern("exits", guide="none", lesson="Ends its process.", presets={"smoke": sizes, "default": sizes})
+pattern = Pattern(
+    "exits", guide="none", lesson="Ends its process.", presets={"smoke": sizes, "default": sizes}, odd_sizes={}
+)
 pattern.problem(problem)
 pattern.reference(reference)
 
@@ -212,7 +214,9 @@ from .kernels import double
 FAILS = False
 seen = []
 sizes = {"n": 64}
-pattern = Pattern("noting", guide="none", lesson="Notes its arrays.", presets={"smoke": sizes, "default": sizes})
+pattern = Pattern(
+    "noting", guide="none", lesson="Notes its arrays.", presets={"smoke": sizes, "default": sizes}, odd_sizes={}
+)
 pattern.problem(lambda rng, n: Problem(x=rng.random(n).astype(np.float32), y=output(n, np.float32)))
 pattern.reference(lambda p: {"y": 2 * p.x})
 

@@ -16,10 +16,15 @@ from xebench.measuring.problem_store import ProblemStore
 KIB = 1 << 10
 
 
+#: A pattern has no rules of its own for results.
+RULES: dict[str, Any] = {"canonical_form": None, "validate": None}
+
+
 class Counted:
     """A pattern whose functions count their calls; its problem and its reference occupy 8 * n bytes each."""
 
     rtol, atol = 1e-6, 0.0
+    canonical_form = validate = None
 
     def __init__(self, **fields: Any) -> None:
         self.calls: Counter[str] = Counter()
@@ -60,7 +65,9 @@ def test_families_share_what_the_problems_function_does_not_name_and_a_reference
 
 def test_patterns_share_a_function() -> None:
     store, first, parameters = ProblemStore(KIB), pattern(), {"n": 4, "stride": 1}
-    other: Any = SimpleNamespace(make_problem=first.make_problem, make_reference=lambda p: {"y": -p.x}, rtol=0, atol=0)
+    other: Any = SimpleNamespace(
+        make_problem=first.make_problem, make_reference=lambda p: {"y": -p.x}, rtol=0, atol=0, **RULES
+    )
     data = store.get(other, parameters, 1)
     assert store.get(first, parameters, 1).problem is data.problem
     assert (data.expected(other, parameters).arrays["y"] == -data.problem.x).all()

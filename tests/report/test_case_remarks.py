@@ -56,24 +56,16 @@ def test_what_is_as_it_should_be_is_none(columns: dict[str, Any]) -> None:
     assert case_remarks(made.run()) == {}
 
 
-def traced(made: Synthetic, case_id: str, *events: dict[str, Any]) -> None:
-    made.sample(case_id, state="traced", block=-1, device_ns=1000)
-    for event in events:
-        made.event((1, 2))
-        made.events[-1].update(event)
-
-
 def test_a_kernel_that_is_made_in_each_call_is_named_with_its_time() -> None:
-    made, _, variant = pair()
-    build = {"kind": "build", "submit_began_host_ns": 1000, "submit_ended_host_ns": 501_000}
-    traced(made, variant, build)
+    made, _, variant = pair(traced=json.dumps({"making_ns": 500_000}))
     assert case_remarks(made.run()) == {variant: ["500 us of each call is making a kernel"]}
 
 
 def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
-    made, baseline, variant = pair()
-    traced(made, baseline, {"kind": "copy", "bytes": 16_000_000, "route": "pageable_to_device"}, {"kind": "allocation"})
-    traced(made, variant, {"kind": "library", "name": "convert float64 to float32"}, {"kind": "fill", "bytes": 1000})
+    converts = {"moved": {"fills": 1000}, "converted": {"convert float64 to float32": 1}}
+    made, _, variant = pair(traced=json.dumps(converts))
+    copies = {"moved": {"copies pageable_to_device": 16_000_000}, "allocations": 1}
+    made.cases[0]["traced"] = json.dumps(copies)
     assert case_remarks(made.run()) == {
         variant: [
             "1 x convert float64 to float32 in each call",

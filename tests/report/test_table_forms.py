@@ -106,7 +106,6 @@ TABLES = (
     "isa",
     "list",
     "occupancy",
-    "project",
     "report",
     "roofline",
     "run",

@@ -24,7 +24,7 @@ from xebench.tables import files, load_run, packed_run, schema
 from xebench.tables.packed_run import anonymous
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FINISHED, KILLED, OLDER = FIXTURES / "schema-6", FIXTURES / "schema-6-killed", FIXTURES / "schema-5"
+FINISHED, KILLED = FIXTURES / "schema-6", FIXTURES / "schema-6-killed"
 
 USER, HOST = "zorro", "quokka17"
 HOME = f"/home/{USER}"
@@ -100,7 +100,7 @@ def test_keys_that_name_a_host_stay_equal_in_all_tables() -> None:
 
 
 def test_what_names_nobody_is_as_it_was() -> None:
-    for folder in (FINISHED, KILLED, OLDER):
+    for folder in (FINISHED, KILLED):
         tables = tables_of(folder)
         _, clean, kept = anonymous(load_run(folder).manifest, tables)
         for table, data in tables.items():
@@ -135,7 +135,7 @@ def test_words_of_the_users_own_are_taken_out(tmp_path: Path, monkeypatch: pytes
     assert load_run(tmp_path / "x.zip").manifest["ended_by"] == "removed is over"
 
 
-@pytest.mark.parametrize("folder", [FINISHED, KILLED, OLDER], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [FINISHED, KILLED], ids=lambda folder: folder.name)
 def test_it_says_what_the_folder_says(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

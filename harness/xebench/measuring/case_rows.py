@@ -87,6 +87,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     doubt: str | None = None
     odd_size: str | None = None
     results_note: str | None = None
+    traced: str | None = None
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:

@@ -128,7 +128,7 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
     arrays = check_reference(whole, written, initial_contents(problem), *rules)
     expected = Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
     if (own := ResultRules.of(pattern, view)) is not None:
-        own.examine(arrays, expected.poison(random.Random(0)))
+        own.examine(arrays, expected.poison(random.Random(0), not_a_number=True))
     return expected
 
 

@@ -30,6 +30,7 @@ from xebench.measuring.sampling import (
 )
 from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.traced_facts import traced_facts
 from xebench.patterns.pattern import Variant
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.tables.analysis.moderation import NOTHING, Prior
@@ -196,6 +197,7 @@ class FamilyLoop:
         while len(taken) < TRACED and taken[0].host_ns < LONG_NS:
             taken.append(place.sample(run.name, 1, traced=True))
         measured = sorted(taken, key=lambda each: each.host_ns)[len(taken) // 2]
+        run.traced = traced_facts(measured)
         self._rows.add_sample(
             run.name,
             {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
 
 import psutil
 
@@ -56,10 +55,6 @@ class _ToManager(Listener):
         self._sender.send(messages.StateSampled(state, instances, seconds))
 
 
-#: Parameters of a family, and a sentence by variant.
-Tried = tuple[Mapping[str, Any], Mapping[str, str]]
-
-
 @dataclass
 class FamilyRun:
     """One family on one session.
@@ -75,7 +70,7 @@ class FamilyRun:
         store: has the problems and references that were made before.
         flusher: empties the device's caches; made when it is needed first, and kept.
         beside: makes the data of the next family meanwhile; None where no core is free for that.
-        tried: results at an odd size by pattern, with the parameters of the family that they were found for.
+        tried: patterns that were tried at an odd size.
     """
 
     request: MeasureFamily
@@ -88,7 +83,7 @@ class FamilyRun:
     store: ProblemStore
     flusher: Callable[[], CacheFlusher]
     beside: MadeBeside | None = None
-    tried: dict[str, Tried] = field(default_factory=dict)
+    tried: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         request = self.request
@@ -203,16 +198,12 @@ class FamilyRun:
         of_family = request.parameters, request.seed, self.variants
         with self._clock.during(VisitPart.CHECKING):
             found = tried_at_odd_size(self.session, self.sums, self.pattern, *of_family)
-        self.tried[name] = request.parameters, found
+        self.tried.add(name)
         for variant in self.variants:
             if variant.name in found:
-                self._send_case(variant)
+                self._send_case(variant, found[variant.name])
 
-    def _odd_size(self, variant: VariantRun) -> str | None:
-        parameters, found = self.tried.get(self.pattern.name, ({}, {}))
-        return found.get(variant.name) if parameters == self.request.parameters else None
-
-    def _send_case(self, variant: VariantRun) -> None:
+    def _send_case(self, variant: VariantRun, odd_size: str | None = None) -> None:
         stopped_by = self.stopped_by if variant.status == Status.OK else ""
         result = CaseResult(
             variant.status,
@@ -231,8 +222,9 @@ class FamilyRun:
             data_sets=self.data_sets,
             program=variant.program,
             doubt=variant.doubt or None,
-            odd_size=self._odd_size(variant),
+            odd_size=odd_size,
             results_note=self._results_note,
+            traced=None if variant.traced is None else json.dumps(variant.traced),
             switches_found=json.dumps(variant.switches) if variant.switches else None,
         )
         self.sender.send(messages.CaseOver(variant.name, result))
@@ -246,7 +238,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
     flusher = cache(partial(make_flusher, session, parent.memory_limit_bytes))
-    tried: dict[str, Tried] = {}
+    tried: set[str] = set()
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
     def answer(request: Request) -> None:

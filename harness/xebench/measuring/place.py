@@ -52,6 +52,7 @@ class VariantRun:
         prepared_kernels: kernels that its preparation submits.
         program: key of its requests to the device; None if it is not known.
         doubt: reason to doubt its times, with its cure; "" if there is none.
+        traced: facts of its traced execution (`traced_facts`); None if there was none.
     """
 
     variant: Variant
@@ -67,6 +68,7 @@ class VariantRun:
     program: str | None = None
     switches: Mapping[str, str] = field(default_factory=dict)
     doubt: str = ""
+    traced: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:

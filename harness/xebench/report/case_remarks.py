@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from typing import Final
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pandas as pd
 
 from xebench.report import units
 from xebench.tables import Run
 from xebench.tables.analysis.points import Row, rows
-from xebench.vocabulary import State, Status
+from xebench.vocabulary import Status
 
 #: Tolerance from which the error found is shown: below it, rounding in single precision explains what is allowed.
 LOOSE_RTOL: Final = 1e-3
@@ -21,46 +21,15 @@ NOTABLE_ERROR: Final = 0.01
 #: Times its roof that a case must reach before its work is doubted: roofs of caches are measured to about 20 %.
 BEYOND_ROOF: Final = 1.5
 
-_EVENTS: Final = ("case_id", "kind", "name", "bytes", "route", "submit_began_host_ns", "submit_ended_host_ns")
-
-
-@dataclass
-class _Execution:
-    """One traced execution of a case.
-
-    Attributes:
-        making_ns: host time in which kernels were compiled and built.
-        allocations: number of them.
-        moved_bytes: of copies by their route, and of fills.
-        conversions: copies that change the type of the elements, such as ``convert float64 to float32``.
-    """
-
-    making_ns: float = 0.0
-    allocations: int = 0
-    moved_bytes: Counter[str] = field(default_factory=Counter)
-    conversions: Counter[str] = field(default_factory=Counter)
-
-    def add(self, event: Row) -> None:
-        kind, name = event["kind"], event["name"] or ""
-        if kind in ("compile", "build"):
-            self.making_ns += event["submit_ended_host_ns"] - event["submit_began_host_ns"]
-        elif kind == "allocation":
-            self.allocations += 1
-        elif kind in ("copy", "fill") and event["bytes"]:
-            self.moved_bytes[f"copies {event['route']}" if kind == "copy" else "fills"] += event["bytes"]
-        elif kind == "library" and name.startswith("convert "):
-            self.conversions[name] += 1
-
 
 def case_remarks(run: Run) -> dict[str, list[str]]:
     """Remarks of each case, by its key; cases without any are left out."""
     cases = {case["case_id"]: case for case in rows(run.cases)}
-    traced = _traced(run)
     fractions = dict(run.summaries[["case_id", "roof_fraction"]].dropna().itertuples(index=False, name=None))
     baselines = dict(run.pairs[["case_id", "baseline_case_id"]].itertuples(index=False, name=None))
     found: dict[str, list[str]] = defaultdict(list)
     for key, case in cases.items():
-        own, other = traced.get(key), traced.get(baselines.get(key, ""))
+        own, other = _traced(case), _traced(cases.get(baselines.get(key, "")))
         remarks = [
             _less_work(case),
             _prepared(case),
@@ -69,21 +38,16 @@ def case_remarks(run: Run) -> dict[str, list[str]]:
             case["odd_size"] if str(case["odd_size"]).startswith("wrong") else "",
             *_doubles(case),
             _beyond_roof(fractions.get(key)),
-            *(_of_execution(own) if own is not None else ()),
+            *_of_execution(own or {}),
             *(_one_sided(own, other) if own is not None and other is not None else ()),
         ]
         found[key] += filter(None, remarks)
     return {case: remarks for case, remarks in found.items() if remarks}
 
 
-def _traced(run: Run) -> dict[str, _Execution]:
-    """The traced execution of each case."""
-    samples = run.part("samples", ("case_id", "sample_id", "state"))
-    wanted = samples.loc[samples["state"] == State.TRACED, "sample_id"]
-    found: dict[str, _Execution] = defaultdict(_Execution)
-    for event in rows(run.part("events", _EVENTS, [*wanted])) if len(wanted) else ():
-        found[event["case_id"]].add(event)
-    return found
+def _traced(case: Row | None) -> dict[str, Any] | None:
+    """The facts of a case's traced execution (`xebench.measuring.traced_facts`); None if there was none."""
+    return None if case is None or case["traced"] is None else dict(json.loads(case["traced"]))
 
 
 def _less_work(case: Row) -> str:
@@ -124,26 +88,27 @@ def _beyond_roof(fraction: float | None) -> str:
     return f"{units.figure(fraction)} times its roof: the compiler removed the work, or operations counts too much"
 
 
-def _of_execution(own: _Execution) -> list[str]:
-    made = [f"{units.duration(own.making_ns)} of each call is making a kernel"] if own.making_ns else []
-    return [*made, *(f"{count} x {name} in each call" for name, count in own.conversions.items())]
+def _of_execution(own: Mapping[str, Any]) -> list[str]:
+    made = [f"{units.duration(own['making_ns'])} of each call is making a kernel"] if own.get("making_ns") else []
+    return [*made, *(f"{count} x {name} in each call" for name, count in own.get("converted", {}).items())]
 
 
-def _one_sided(own: _Execution, other: _Execution) -> list[str]:
+def _one_sided(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """What one side does in each call, and the other does not at all."""
     found = []
-    for what in dict.fromkeys([*own.moved_bytes, *other.moved_bytes]):
-        mine, theirs = own.moved_bytes[what], other.moved_bytes[what]
-        if bool(mine) != bool(theirs):
-            found.append(f"{what} {_size(max(mine, theirs))} in each call{_not_in(theirs)}")
-    if bool(own.allocations) != bool(other.allocations):
-        count = own.allocations + other.allocations
-        found.append(f"{count} allocation{'s' if count > 1 else ''} in each call{_not_in(other.allocations)}")
+    mine, theirs = (side.get("moved", {}) for side in (own, other))
+    for what in dict.fromkeys([*mine, *theirs]):
+        if (what in mine) != (what in theirs):
+            size = _size(mine.get(what, 0) + theirs.get(what, 0))
+            found.append(f"{what} {size} in each call{_whose(what in theirs)}")
+    if bool(own.get("allocations")) != bool(other.get("allocations")):
+        count = own.get("allocations", 0) + other.get("allocations", 0)
+        found.append(f"{count} allocation{'s' if count > 1 else ''} in each call{_whose('allocations' in other)}")
     return found
 
 
-def _not_in(theirs: int) -> str:
-    return " of its baseline alone" if theirs else ", none of its baseline"
+def _whose(of_baseline: bool) -> str:
+    return " of its baseline alone" if of_baseline else ", none of its baseline"
 
 
 def _size(size_bytes: int) -> str:

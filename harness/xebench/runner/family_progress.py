@@ -128,9 +128,10 @@ class FamilyProgress:
         """A variant has its result of this visit; gives its row."""
         if result.stopped_by == StopReason.BUDGET and self._visit_is_cut:
             result = msgspec.structs.replace(result, stopped_by=StopReason.PASS)
-        # what a problem states outlasts a visit in which it cannot be made
-        work = result.work or self.results[variant].work
-        self.results[variant] = msgspec.structs.replace(result, work=work)
+        # what a problem states outlasts a visit in which it cannot be made; the first visit alone looks at the others
+        earlier = self.results[variant]
+        kept = {name: getattr(result, name) or getattr(earlier, name) for name in ("work", "odd_size", "traced")}
+        self.results[variant] = msgspec.structs.replace(result, **kept)
         self.waiting = [name for name in self.waiting if name != variant]
         return self.row(variant)
 

@@ -253,6 +253,12 @@ CASES: Final = (
     text("doubt", "Why the times of its commands are in doubt, with the cure; null if they are not."),
     text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
     text("results_note", "What is odd about the reference: all zero, or the same for every seed; null for nothing."),
+    text(
+        "traced",
+        "JSON object: what a traced execution did beside its kernels: making_ns (kernels compiled and built), "
+        "allocations, moved (bytes of copies by route, and of fills), converted (copies that change the elements' "
+        "type).",
+    ),
     text("source", "Where the variant is defined: file and line."),
     text("source_sha256", "Hash of the pattern's file with the modules that it imports, but for installed ones."),
 )

@@ -165,8 +165,7 @@ class Recorder:
         """The times of the events of each ended execution, in the order of their submission.
 
         Args:
-            clocks: of which device's clock a queue's times are, by its number, where that is not 0.
-
+            clocks: numbers of the devices' clocks by queue, where they are not 0.
         """
         times = [self._read(event, clocks.get(event.queue, 0)) for event in self._pending]
         return [times[begin:end] for begin, end in itertools.pairwise([0, *self._ends])]

@@ -104,7 +104,7 @@ class EventTimes(NamedTuple):
 class HostCall(NamedTuple):
     """A host call in a traced execution that submits nothing; times in ns of the host's clock.
 
-    ``kind`` is execution (all of it), wait, allocation, queue, compile, build or line (of the variant's source).
+    ``kind`` is execution (all of it), wait, allocation, queue, compile or build.
     ``thread`` numbers the threads that called: 0 is the one that runs the variant.
     """
 
