@@ -27,7 +27,7 @@ def offered(*typed: str) -> list[str]:
 
 
 def test_names_and_chapters_of_patterns_are_offered(infos: list[str]) -> None:
-    for command in ("run", "list", "isa", "project"):
+    for command in ("run", "list", "isa"):
         assert set(infos) < set(offered(command, ""))
     assert offered("run", "tiled_") == ["tiled_matmul"] == offered("run", "slm", "tiled_")
     assert "slm" in offered("run", "slm") and "slm_convolution_cache" in offered("run", "slm")
@@ -43,7 +43,7 @@ def test_names_and_chapters_of_patterns_are_offered(infos: list[str]) -> None:
         (("run", "--state", "c"), ["cold"]),
         (("isa", "--gpu", "tgll"), ["tgllp"]),
         (("isa", "--gpu", "pvc,tgll"), ["pvc,tgllp"]),
-        (("project", "--gpu", "a77"), ["a770"]),
+        (("occupancy", "--gpu", "a77"), ["a770"]),
         (("completion", ""), [*SHELLS]),
         (("setup", "--k"), ["--kernels"]),
         (("se",), ["setup"]),

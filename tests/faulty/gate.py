@@ -19,7 +19,8 @@ BEFORE_THE_GATE = 20
 
 def declare(name):
     sizes = {"n": 1 << 10}
-    return Pattern(name, guide="none", lesson="Takes as long as told.", presets={"smoke": sizes, "default": sizes})
+    presets = {"smoke": sizes, "default": sizes}
+    return Pattern(name, guide="none", lesson="Takes as long as told.", presets=presets, odd_sizes={})
 
 
 def numbers(rng, n):

@@ -217,7 +217,9 @@ def _install_in_numba_dpex() -> None:
     import numba_dpex
     from numba_dpex.core import kernel_launcher
 
-    for module in (numba_dpex, kernel_launcher):
+    from xebench import dpex
+
+    for module in (numba_dpex, kernel_launcher, dpex):
         module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
         module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
 
