@@ -219,7 +219,8 @@ def _install_in_numba_dpex() -> None:
 
     from xebench import dpex
 
-    for module in (numba_dpex, kernel_launcher, dpex):
+    callers: tuple[Any, ...] = (numba_dpex, kernel_launcher, dpex)
+    for module in callers:
         module.call_kernel = _CallKernel("call_kernel", module.call_kernel)
         module.call_kernel_async = _CallKernelAsync("call_kernel_async", module.call_kernel_async)
 
