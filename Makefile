@@ -67,10 +67,7 @@ test-fast: install  ## the tests that need no device and little time: under two 
 fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --kernels-seed 7': how many, which
 	$(BIN)/python -m pytest tests/dpex/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)
 
-docs: install  ## pages that are generated from the code
-	$(BIN)/python -m tools.pages.declared coverage > docs/coverage.md
-	$(BIN)/python -m tools.pages.declared columns > docs/data.md
-	$(BIN)/python -m tools.pages.claims > docs/claims.md
+docs: install  ## pages that have generated parts; make site makes those of claims, coverage and tables
 	$(BIN)/python -m tools.pages.generated_code
 	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
 	$(BIN)/python -m tools.pages.measured readme README.md results/cpu-epyc-2-cores

@@ -45,7 +45,7 @@ def test_commands_are_in_fences(page: str) -> None:
 
 def test_make_runs_programs_that_there_are() -> None:
     programs = re.findall(r"-m (tools\.[\w.]+)", (ROOT / "Makefile").read_text(encoding="utf-8"))
-    assert len(programs) > 10 and all(map(find_spec, {*programs}))
+    assert programs and all(map(find_spec, {*programs}))
 
 
 @pytest.fixture

@@ -86,8 +86,6 @@ print(len(runs))
 #: The tests that say what is stale, and what that is.
 STALE = {
     "tests/test_glossary.py": "`docs/glossary.md`",
-    "tests/pages/test_coverage.py": "`docs/coverage.md`",
-    "tests/pages/test_claims.py": "`docs/claims.md`",
     "tests/isa/test_code_answers.py": "`docs/without-a-gpu.md`",
     "tests/pages/test_generated_code.py": "`docs/generated-code.md`",
 }

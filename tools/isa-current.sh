@@ -21,5 +21,4 @@ chmod +x "$root/ocloc"
 
 "$python" -m tools.pages.kept_data suite --ocloc "$root/ocloc" --save "$suite"
 "$python" -m tools.pages.generated_code
-"$python" -m tools.pages.claims >"$here/docs/claims.md"
 PATH="$root:$PATH" "$python" -m pytest "$here/tests/isa"

@@ -1,9 +1,8 @@
-"""docs/coverage.md says what the patterns say, and every lesson is answered in a way that is true."""
+"""The page of coverage says what the patterns say, and every lesson is answered in a way that is true."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 
 import click
 import msgspec
@@ -15,13 +14,8 @@ from xebench.patterns.registry import discover
 from xebench.system.runtime.machine import Machine
 from xebench.tables import schema
 
-DOCS = Path(__file__).parents[2] / "docs"
 INFOS = discover()
 PATTERNS = patterns_by_entry(INFOS)
-
-
-def test_the_page_is_up_to_date() -> None:
-    assert (DOCS / "coverage.md").read_text() == coverage(INFOS), "run 'make docs'"
 
 
 def test_every_entry_that_a_pattern_names_is_in_the_catalogue() -> None:

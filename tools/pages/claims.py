@@ -1,4 +1,6 @@
-"""Every claim with its source, and what the reference runs answer: ``python -m tools.pages.claims > docs/claims.md``.
+"""Every claim with its source, and what the reference runs answer: a page of the site.
+
+``python -m tools.pages.claims`` prints it.
 
 People write `data/claim_notes.toml`: a sentence on each claim that inverts or has no effect on the reference CPU
 device. The command names on standard error the sentences that are missing, and
@@ -393,14 +395,14 @@ def _defect(defect: Mapping[str, str]) -> tuple[str, ...]:
     return defect["where"], " ".join(defect["wrong"].split()), " ".join(defect["here"].split())
 
 
-def main() -> None:
-    """Print the page, and what people still have to write on standard error."""
+def page() -> str:
+    """The page; what people still have to write goes to standard error."""
     answered = Answered(discover(), reference_runs(), data("claim_notes"))
     for what, keys in (("no sentence yet on", answered.missing), ("nothing asks for the sentence on", answered.stale)):
         for key in keys:
             print(f"{what} {key} (tools/pages/data/claim_notes.toml)", file=sys.stderr)
-    print(markdown(answered, data("guide_defects")["defects"]), end="")
+    return markdown(answered, data("guide_defects")["defects"])
 
 
 if __name__ == "__main__":
-    main()
+    print(page(), end="")

@@ -1,19 +1,16 @@
-"""Pages that are tables of what the code declares: ``python -m tools.pages.declared PAGE`` prints one of them.
+"""Pages of the site that are tables of what the code declares.
 
-``columns`` is docs/data.md, every table and column of a run; ``coverage`` docs/coverage.md, what answers each lesson of
-the catalogue.
+`columns` is every table and column of a run; `coverage` what answers each lesson of the catalogue.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from xebench.patterns.declaration import CatalogueEntry, PatternInfo, covered_entries, entries
-from xebench.patterns.registry import discover
 from xebench.report.table_forms import fill, table
 from xebench.tables import SCHEMA_VERSION, TABLES
 from xebench.tables.schema import DERIVED, MEASURED
@@ -125,18 +122,3 @@ def coverage(infos: Sequence[PatternInfo]) -> str:
         )
         + "\n"
     )
-
-
-def main(page: str) -> None:
-    """Print a page."""
-    pages: dict[str, Callable[[], str]] = {
-        "columns": columns,
-        "coverage": lambda: coverage(discover()),
-    }
-    if page not in pages:
-        raise SystemExit(f"no page {page!r}: name one of {', '.join(pages)}")
-    print(pages[page](), end="")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")

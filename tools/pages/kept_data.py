@@ -1,7 +1,7 @@
 """What pages say of compilers, measured once and kept: ``python -m tools.pages.kept_data COMMAND``.
 
 ``suite --save harness/xebench/isa/data/isa_suite.json`` compiles the whole suite for docs/generated-code.md, and its
-claims for docs/claims.md. The others are for docs/native-twins.md: ``twins`` compiles kernels of Python and their twins
+answers to claims. The others are for docs/native-twins.md: ``twins`` compiles kernels of Python and their twins
 (with ``XEBENCH_NARROW=off`` as modules of 64 bits), ``cures`` says what the compiler's cures save, on the pinned stack,
 and ``times RUN`` has device times of a run on a CPU device, and what a launch pays for its limit.
 """

@@ -1,4 +1,5 @@
-"""The pages of the site that no folder has: a page a lesson, the contents by the guide's chapters, the API reference.
+"""The pages of the site that no folder has: lessons, their contents by the guide's chapters, claims, coverage, tables,
+and the API reference.
 
 `make site` builds the site with mkdocs-material, which calls the hooks at the end of this file (`hooks` of mkdocs.yml):
 they give it these pages, mend links, and look at what was built. Nothing of these pages is committed.
@@ -18,7 +19,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import xebench
-from tools.pages import atlas, generated_code
+from tools.pages import atlas, claims, declared, generated_code
 from tools.pages.claims import RESULTS, Answered, told
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
@@ -107,6 +108,9 @@ ROOT: Final = RESULTS.parent
 _FIRST: Final = ("your-gpu", "runs", "any-callable", "pytest", "adding-a-pattern", "several-hosts", "glossary")
 _RESULTS: Final = ("claims", "coverage", "generated-code", "native-twins", "noise-study", "other-gpus")
 
+#: Pages that belong to docs/ and are made when the site is built.
+MADE: Final = ("claims", "coverage", "data")
+
 #: Beside what `xebench` itself has.
 _MORE_API: Final = ("xebench.tables.Run", "xebench.tables.compare_runs")
 
@@ -119,6 +123,7 @@ def pages() -> dict[str, str]:
     rows = {name: [*own] for name, own in groupby(atlas.rows(answered), key=lambda row: row.info.name)}
     devices = [*atlas.by_device(answered.runs)]
     made = {lesson_page(info): lesson(info, rows.get(info.name, []), devices, compilers) for info in infos}
+    made |= {"claims.md": claims.page(), "coverage.md": declared.coverage(infos), "data.md": declared.columns()}
     return {**made, "lessons/index.md": contents(infos), "api.md": api()}
 
 
@@ -223,8 +228,8 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages that docs/ has not, and the contents."""
     from mkdocs.structure.files import File
 
-    docs = sorted(Path(file.src_uri).stem for file in files.documentation_pages() if "/" not in file.src_uri)
-    config.nav = nav(docs, discover())
+    docs = {Path(file.src_uri).stem for file in files.documentation_pages() if "/" not in file.src_uri}
+    config.nav = nav(sorted(docs | {*MADE}), discover())
     for place, path in _from_repository().items():
         files.append(File.generated(config, place, abs_src_path=str(path)))
     for place, text in pages().items():
