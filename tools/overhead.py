@@ -1,16 +1,14 @@
-"""What xebench itself costs: ``python tools/overhead.py [DEVICE]``, and ``python tools/overhead.py list``.
+"""What xebench itself costs: ``python tools/overhead.py [DEVICE]``.
 
-The first prints what a sample costs beside its commands, against a plain dpctl loop of the same launches in the same
+It prints what a sample costs beside its commands, against a plain dpctl loop of the same launches in the same
 process. Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead. It also prints what
 a launch of a kernel with three arrays and a number pays for the limit that its narrowed module has, beside dpctl's own
-submission. The second prints what ``xebench list`` takes, against Python that does nothing.
+submission.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -89,28 +87,5 @@ def guarded_launches() -> dict[str, float]:
     return {way: median(times) for way, times in taken.items()}
 
 
-LIST_RUNS = 40
-
-
-def cost(*arguments: str) -> tuple[float, float]:
-    """Milliseconds of the processor, and by the clock, that Python takes with these arguments."""
-    begin_s = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL)
-    _, _, used = os.wait4(process.pid, 0)
-    return 1e3 * (used.ru_utime + used.ru_stime), 1e3 * (time.perf_counter() - begin_s)
-
-
-def listing() -> None:
-    """Print the least times, and their ratios."""
-    code = "import sys; sys.argv = ['xebench', 'list']; from xebench.cli.main import main; main()"
-    runs = [(cost("-c", "pass"), cost("-c", code)) for _ in range(LIST_RUNS)]
-    for what, number in (("processor", 0), ("clock", 1)):
-        bare, ours = (min(run[side][number] for run in runs) for side in (0, 1))
-        print(f"{what}: python {bare:.0f} ms, xebench list {ours:.0f} ms, {ours / bare:.1f} times")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["list"]:
-        listing()
-    else:
-        samples(sys.argv[1] if len(sys.argv) > 1 else runtime.select_device().device.device)
+    samples(sys.argv[1] if len(sys.argv) > 1 else runtime.select_device().device.device)
