@@ -53,7 +53,7 @@ def test_another_driver_or_clock_limit_has_roofs_of_its_own(change: dict[str, An
 
 def test_neither_a_brief_look_nor_a_busy_machine_is_kept(tmp_path: Path) -> None:
     kept = RunRoofs(tmp_path)
-    busy, measures = Measures(roofs_disturbed="memory bandwidth"), Measures()
+    busy, measures = Measures(roofs_disturbed="memory bandwidth, fp32, fp64, int32, SLM"), Measures()
     device_columns(busy, GPU, None, kept, brief=False)
     device_columns(measures, GPU, None, kept, brief=True)
     device_columns(measures, GPU, None, kept, brief=False)

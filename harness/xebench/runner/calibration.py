@@ -14,6 +14,8 @@ from xebench.system.runtime import DeviceInfo
 
 #: Seconds for which the roofs of a run serve later ones on the same device, driver and clock limit: a week.
 MOST_AGE_S: Final = 7 * 24 * 3600.0
+#: Roofs whose repeats may disagree in a run whose roofs are kept; all do where others use the device.
+MOST_DISTURBED: Final = 3
 
 
 class RunRoofs:
@@ -71,6 +73,7 @@ def device_columns(
     if kept is not None:
         return with_kept_roofs({**kept, **manager.measure_instrument()}, roofline)
     measured = manager.measure_roofs(brief=brief or roofline is not None)
-    if run_roofs is not None and not (brief or roofline or measured.get("roofs_disturbed")):
+    disturbed = str(measured.get("roofs_disturbed") or "").split(", ")
+    if run_roofs is not None and not (brief or roofline) and len(disturbed) <= MOST_DISTURBED:
         run_roofs.keep(device, {name: measured[name] for name in with_kept_roofs({}, None) if name in measured})
     return with_kept_roofs(measured, roofline)
