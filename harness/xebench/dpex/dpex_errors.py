@@ -77,7 +77,7 @@ class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
     """The device lacks what the kernel or the launch needs (sub-group size, work-group size, local memory)."""
 
 
-class WidthsDiffer(DpexError):
+class WidthsDiffer(DpexError, RuntimeError):
     """A kernel's two modules leave different bytes in an array (``XEBENCH_NARROW=check``)."""
 
 
