@@ -18,11 +18,11 @@ import stored
 from shared_folder import shared_folder
 from temporary_copy import ROOT, apply, copy_of, diffs, environment, python, python_m
 
-from xebench.tables import load_run
+from xebench.results import load_run
 
 pytestmark = [pytest.mark.device, stored.needed]
 
-FIXTURES = ROOT / "tests/tables/fixtures"
+FIXTURES = ROOT / "tests/results/fixtures"
 STORED = [*sorted(path for path in FIXTURES.iterdir() if path.is_dir()), ROOT / "results/h200-two-devices"]
 
 #: Submits the same kernel eight times: waiting for each leaves the device idle in between.
@@ -69,8 +69,8 @@ RUN = ROOT / "results/cpu-epyc-2-cores"
 OPEN = f"""
 from pathlib import Path
 from xebench.report import formats
-from xebench.tables import load_run
-from xebench.tables.schema import RUN_TABLES
+from xebench.results import load_run
+from xebench.results.schema import RUN_TABLES
 
 folders = map(Path, {[str(ROOT / "results"), str(FIXTURES)]})
 runs = sorted(file.parent for folder in folders for file in folder.rglob("manifest.json"))
@@ -200,7 +200,7 @@ def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folde
 
 def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
     names = ("launch_host", "launch_call")
-    answer = python_m(copy, "xebench.measuring.roofline.bench", "opencl:cpu:0", "quick", *names).splitlines()[-1]
+    answer = python_m(copy, "xebench.roofs.bench", "opencl:cpu:0", "quick", *names).splitlines()[-1]
     whole, call = json.loads(answer)
     assert (whole["probe"], call["probe"]) == names
     assert call["status"] == "ok" and 0 < call["value"] < whole["value"]
@@ -243,9 +243,9 @@ import xebench
 from xebench.system import runtime
 
 runtime.load()
-from xebench.measuring.roofline.bench import quick_result
-from xebench.tables import TABLES
-from xebench.tables.device_facts import Roof
+from xebench.roofs.bench import quick_result
+from xebench.results import TABLES
+from xebench.results.device_facts import Roof
 from synthetic import Synthetic
 
 assert Roof.LOCAL_ATOMICS.column in TABLES["devices"]

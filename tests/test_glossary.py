@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from xebench.cli.main import commands
-from xebench.tables import TABLES
-from xebench.tables.analysis.claim import WORDS
-from xebench.tables.device_facts import Roof
+from xebench.results import TABLES
+from xebench.results.analysis.claim import WORDS
+from xebench.results.device_facts import Roof
 from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, State, Status, Strength
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"

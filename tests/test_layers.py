@@ -62,7 +62,7 @@ def test_who_is_outside_a_room_uses_its_face_and_the_face_has_no_more() -> None:
 
 def test_only_runtime_touches_environment_variables() -> None:
     for path in SOURCES:
-        if path.parent.name != "runtime" and path.name not in ("doctor.py", "disk_cache.py"):
+        if path.parent.name != "runtime" and path.name not in ("examination.py", "disk_cache.py"):
             assert "os.environ" not in path.read_text(), path
 
 
@@ -131,7 +131,7 @@ def test_cheap_imports_stay_cheap(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["report.formats.human_readable", "tables.run", "tables.analysis.compare", "runner.run_options"]
+    "module", ["report.formats.human_readable", "results.run", "results.analysis.compare", "runner.run_options"]
 )
 def test_a_run_is_read_without_scipy(module: str) -> None:
     script = f"import sys, xebench.{module}; print('xebench.{module}' in sys.modules, 'scipy' in sys.modules)"
@@ -171,11 +171,11 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.patterns.registry",
         "xebench.report",
         "xebench.report.claims_text",
+        "xebench.results",
+        "xebench.results.analysis",
+        "xebench.results.analysis.claim",
         "xebench.system",
         "xebench.system.disk_cache",
-        "xebench.tables",
-        "xebench.tables.analysis",
-        "xebench.tables.analysis.claim",
         "xebench.vocabulary",
     ]
 

@@ -26,7 +26,7 @@ def samples(device: str) -> None:
     """Print host time a sample of both sides, and their ratio; and of launches."""
     runtime.load()
     from xebench.measuring.instrument import empty_launch, sample_overheads
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on(device)
     overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)

@@ -34,15 +34,15 @@ import numpy as np
 import psutil
 
 from xebench.dpex import DeviceEvent
-from xebench.measuring.roofline.bench import Bench
-from xebench.measuring.roofline.core_probes import Arithmetic
-from xebench.measuring.roofline.measure import ask_probes
-from xebench.measuring.roofline.memory_probes import GlobalMemory
-from xebench.measuring.roofline.search import Form, WrongResult
-from xebench.measuring.session.session import Session
+from xebench.results.provenance import now
+from xebench.roofs.bench import Bench
+from xebench.roofs.core_probes import Arithmetic
+from xebench.roofs.measure import ask_probes
+from xebench.roofs.memory_probes import GlobalMemory
+from xebench.roofs.search import Form, WrongResult
+from xebench.session.session import Session
 from xebench.system import runtime
 from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
-from xebench.tables.provenance import now
 
 ALLOWED = 0.95  # of the best of the others
 QUIET_PERCENT = 5.0

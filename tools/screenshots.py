@@ -21,7 +21,7 @@ from typing import Any, Final
 from PIL import Image
 
 from xebench.report import formats
-from xebench.tables import load_run
+from xebench.results import load_run
 
 OPTIONS: Final = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from xebench.system import lazily
 
 if TYPE_CHECKING:
-    from xebench.callables.functions import compare, measure, open_session
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
+    from xebench.functions import compare, measure, open_session
     from xebench.patterns.pattern import Pattern
     from xebench.patterns.problem import Problem, ceil_div, fit, inout, output
-    from xebench.tables import load_run
-    from xebench.tables.analysis.claim import Claim, Figure
+    from xebench.results import load_run
+    from xebench.results.analysis.claim import Claim, Figure
 
 __version__ = "0.1.0"
 __all__ = [
@@ -43,12 +43,12 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "xebench.callables.functions": ("compare", "measure", "open_session"),
+        "xebench.functions": ("compare", "measure", "open_session"),
         "xebench.dpex": ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel"),
         "xebench.patterns.pattern": ("Pattern",),
         "xebench.patterns.problem": ("Problem", "ceil_div", "fit", "inout", "output"),
-        "xebench.tables": ("load_run",),
-        "xebench.tables.analysis.claim": ("Claim", "Figure"),
+        "xebench.results": ("load_run",),
+        "xebench.results.analysis.claim": ("Claim", "Figure"),
     },
 )
 

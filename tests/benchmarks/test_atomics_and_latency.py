@@ -10,8 +10,8 @@ from fake_device import GPU
 
 from benchmarks.common import chase
 from xebench.patterns.registry import discover
+from xebench.results.analysis.claim import is_expected
 from xebench.system.runtime import missing
-from xebench.tables.analysis.claim import is_expected
 from xebench.vocabulary import Status
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"atomics", "memory"}}

@@ -18,10 +18,10 @@ from shared_folder import shared_folder
 import xebench
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
+from xebench.results import Run
+from xebench.results.analysis.claim import from_json, is_expected
 from xebench.system.runtime import missing
 from xebench.system.runtime.packages import is_current
-from xebench.tables import Run
-from xebench.tables.analysis.claim import from_json, is_expected
 from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()

@@ -16,8 +16,8 @@ from xebench.patterns.pattern_file import load_file
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Room
 from xebench.patterns.registry import builtin_files, discover
+from xebench.results.analysis.claim import Claim
 from xebench.system.runtime import load, missing
-from xebench.tables.analysis.claim import Claim
 
 CHAPTERS = ("slm", "sub_groups", "registers")
 INFOS = {info.name: info for info in discover() if info.chapter in CHAPTERS}

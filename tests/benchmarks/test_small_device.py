@@ -121,7 +121,7 @@ def session() -> Any:
     runtime.load()
     from tools.compilers.suite_kernels import CompilingSession, NotingStore
     from xebench.dpex import direct_calls
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     direct_calls.install()
 
@@ -140,7 +140,7 @@ def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> N
     from tools.compilers.suite_kernels import run_variant
     from xebench.measuring.bound_problem import Binding
     from xebench.measuring.prepare import check_device, find_pattern, make_problem
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     info = INFOS[name]
     pattern = find_pattern(info.source, name)

@@ -13,7 +13,7 @@ from command_kit import Here
 from synthetic import Synthetic
 
 from xebench.cli.report_commands import FOUND, status_of
-from xebench.tables import load_run
+from xebench.results import load_run
 
 FILE = '''
 import numpy as np

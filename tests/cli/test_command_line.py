@@ -17,7 +17,7 @@ from signals_kit import HEEDING_SIGNALS
 
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
-RUN = str(ROOT / "tests/tables/fixtures/schema-6")
+RUN = str(ROOT / "tests/results/fixtures/schema-6")
 OWN = str(ROOT / "docs/examples/own_saxpy.py")
 OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
-from xebench.measuring import doctor
-from xebench.measuring.doctor import Report, SelfTest, examine
+from xebench.doctor import examination as doctor
+from xebench.doctor.examination import Report, SelfTest, examine
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime import libraries, list_devices, packages
 from xebench.system.runtime.packages import Finding

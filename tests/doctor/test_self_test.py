@@ -13,9 +13,9 @@ import pytest
 from fake_device import GPU
 from optional import needs
 
+from xebench.doctor import examination as doctor
+from xebench.doctor.examination import main
 from xebench.errors import NoDevice
-from xebench.measuring import doctor
-from xebench.measuring.doctor import main
 from xebench.system.children.process import ChildReply
 from xebench.system.runtime.devices import select_device
 
@@ -58,7 +58,7 @@ def test_a_device_that_is_not_there_is_one_line() -> None:
 
 @pytest.mark.device
 def test_no_check_passes_if_nothing_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import self_test
+    from xebench.doctor import self_test
 
     device = select_device("auto").device
     monkeypatch.setattr(self_test, "_run", lambda *arguments, **options: None)
@@ -67,7 +67,7 @@ def test_no_check_passes_if_nothing_is_computed(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.device
 def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import self_test
+    from xebench.doctor import self_test
     from xebench.system.runtime import tensor
 
     def slightly_wrong(array: Any) -> Any:
@@ -85,7 +85,7 @@ def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.device
 def test_a_compiler_that_throws_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring import self_test
+    from xebench.doctor import self_test
 
     def broken(*arguments: Any, **options: Any) -> None:
         raise RuntimeError("Internal compiler error\nand much more")
@@ -99,7 +99,7 @@ def test_a_compiler_that_throws_is_a_failure(monkeypatch: pytest.MonkeyPatch) ->
 def test_checks_fit_the_device() -> None:
     from dataclasses import replace
 
-    from xebench.measuring import self_test
+    from xebench.doctor import self_test
 
     assert "float64 functions" in self_test._checks(GPU)
     poor = replace(GPU, aspects=("gpu",), max_work_group_size=32)
@@ -118,7 +118,7 @@ def test_a_gpu_driver_without_a_gpu_is_caught(tmp_path: Path) -> None:
         "HardwareInfoOverride": "8x4x16",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "xebench.measuring.doctor", "self-test", "opencl:gpu:0"],
+        [sys.executable, "-m", "xebench.doctor.examination", "self-test", "opencl:gpu:0"],
         env=os.environ | pretend,
         cwd=tmp_path,
         capture_output=True,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from xebench.doctor import examination as doctor
 from xebench.errors import BrokenEnvironment, XebenchError
-from xebench.measuring import doctor
 from xebench.system.runtime import packages
 
 ROOT = Path(__file__).parents[2]

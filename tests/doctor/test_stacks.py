@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.measuring import doctor
+from xebench.doctor import examination as doctor
 from xebench.system.runtime.packages import Stack
 
 

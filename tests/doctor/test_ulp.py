@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xebench.measuring.self_test import first_difference
+from xebench.doctor.self_test import first_difference
 
 
 def stepped(value: float, steps: int) -> np.ndarray:

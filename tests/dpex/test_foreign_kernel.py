@@ -27,7 +27,7 @@ from xebench.dpex import (
 )
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.foreign_kernel import ForeignKernel, foreign_digest
-from xebench.measuring.session.session import Session
+from xebench.session.session import Session
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture
 def session() -> Any:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
@@ -39,13 +39,13 @@ def space(n: int = 64) -> Any:
 
 
 def upload(session: Any, array: np.ndarray) -> Any:
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     return DeviceMemory(session.queue).upload(array)
 
 
 def shifted(session: Any, kernel: Any, x: Any, by: Any) -> np.ndarray:
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     y = upload(session, np.zeros(64, x.dtype))
     session.launch(kernel, space(), x, y, by)
@@ -144,7 +144,7 @@ def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session:
     session.forget_queues(1)
     session.launch(kernel, space(64), x, y, np.int32(4))
     session.wait()
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     assert DeviceMemory(session.queue).read(y).tolist() == [5] * 64
 

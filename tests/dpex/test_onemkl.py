@@ -12,19 +12,19 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture(scope="module")
 def session() -> Any:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
 
 def on_device(session: Any, array: np.ndarray) -> Any:
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     return DeviceMemory(session.queue).upload(array)
 
 
 def on_host(session: Any, array: Any) -> np.ndarray:
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     return DeviceMemory(session.queue).read(array)
 
@@ -133,7 +133,7 @@ def test_a_device_that_is_refused_is_unsupported(session: Any, monkeypatch: pyte
 
 def test_a_part_of_a_device_is_tried_as_the_whole_one() -> None:
     from xebench.dpex import onemkl
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     if session.device.max_compute_units < 2:

@@ -16,7 +16,7 @@ from xebench.dpex.dpex_errors import KernelBuildError
 from xebench.dpex.foreign_kernel import foreign_digest
 from xebench.dpex.opencl_modules import ARCHIVE, spirv_of
 from xebench.errors import BrokenEnvironment
-from xebench.measuring.session.session import Session
+from xebench.session.session import Session
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device

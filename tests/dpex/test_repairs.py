@@ -125,7 +125,7 @@ import colorsys
 sys.kept = colorsys
 from xebench.system import runtime
 runtime.load()
-from xebench.measuring.session.session import Session
+from xebench.session.session import Session
 colorsys.array = Session.on("cpu").alloc(16, "int32")
 """
 

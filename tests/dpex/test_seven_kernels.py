@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xebench.dpex.spirv_cache import this_compiler
-from xebench.tables import load_run
+from xebench.results import load_run
 
 pytestmark = pytest.mark.device
 FILE = Path(__file__).with_name("seven_kernels.py")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from xebench.isa import text as isa_text
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
 from xebench.isa.kernel_code import KernelOnGpu
 from xebench.isa.table import ISA, CodeAnswer, code_answers, judge
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.report import isa_text
-from xebench.tables.analysis.claim import Claim
+from xebench.results.analysis.claim import Claim
 from xebench.vocabulary import Answer, CodeClaim
 
 COLUMNS = [name for word in CodeClaim for name in word.columns]

@@ -7,8 +7,8 @@ import isa_kit as kit
 from xebench.isa.collect import KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
 from xebench.isa.kernel_code import KernelOnGpu, ListingLine, compare, pairs, side_by_side
-from xebench.report.isa_text import as_html, as_json, folded
-from xebench.report.isa_text import as_text as table_text
+from xebench.isa.text import as_html, as_json, folded
+from xebench.isa.text import as_text as table_text
 
 COMPILER = Compiler(("ocloc",), "1.0", "libigc.so.2.40.14")
 

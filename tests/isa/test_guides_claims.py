@@ -10,10 +10,10 @@ from optional import needs
 
 from tools.pages.claims import all_said
 from xebench.cli.gpu_commands import collect_with_progress, plan_for
+from xebench.isa import text as isa_text
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import code_answers, compile_launches, targets
 from xebench.patterns.registry import discover
-from xebench.report import isa_text
 from xebench.report.page import code
 
 #: Entries of the catalogue, the pattern that asks, the word of its claim, and the lines of the guide.

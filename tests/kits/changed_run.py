@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from xebench.tables import Run, schema
+from xebench.results import Run, schema
 
 
 def changed(

@@ -41,7 +41,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
     from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
     from xebench.measuring.results import Sums
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
     from xebench.system.runtime.devices import describe
 
     session = Session.on("cpu")

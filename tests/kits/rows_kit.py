@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from xebench.tables import schema
-from xebench.tables.analysis.summaries import CheckRow
+from xebench.results import schema
+from xebench.results.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from synthetic import Synthetic, noisy
 
 from xebench.patterns.registry import BENCHMARKS, discover
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def swept(name: str = "sweep", source: str = "", sha256: str | None = None) -> Run:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xebench.tables import Run, frame
-from xebench.tables.analysis.claim import Claim, to_json
-from xebench.tables.analysis.pairs import pairs
-from xebench.tables.analysis.summaries import summaries
+from xebench.results import Run, frame
+from xebench.results.analysis.claim import Claim, to_json
+from xebench.results.analysis.pairs import pairs
+from xebench.results.analysis.summaries import summaries
 
 DEVICE = "opencl:cpu:0"
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from xebench.measuring import instrument
-from xebench.measuring.roofline.bench import Bench, forget_results, quick_result
-from xebench.measuring.roofline.search import BRIEF
-from xebench.tables.device_facts import MIXES, Roof
+from xebench.results.device_facts import MIXES, Roof
+from xebench.roofs.bench import Bench, forget_results, quick_result
+from xebench.roofs.search import BRIEF
 
 #: Memory of the host that a copy may begin or end in.
 KINDS = ("pageable", "host", "shared")
@@ -32,8 +32,8 @@ def _measured_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_device_and_the_instrument_are_measured() -> None:
     from xebench.measuring.instrument import cold_limit_gbps, measure_roofs
-    from xebench.measuring.session.session import Session
-    from xebench.tables import TABLES
+    from xebench.results import TABLES
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     columns = measure_roofs(session, brief=True)
@@ -62,7 +62,7 @@ def test_the_device_and_the_instrument_are_measured() -> None:
 
 
 def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     monkeypatch.setattr(instrument, "RUN", BRIEF)
     session = Session.on("cpu")
@@ -84,8 +84,8 @@ def test_a_run_that_is_not_brief_measures_copies_of_all_kinds_of_memory(monkeypa
 
 
 def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.roofline import forms
-    from xebench.measuring.session.session import Session
+    from xebench.roofs import forms
+    from xebench.session.session import Session
 
     monkeypatch.setattr(forms, "read_sums", lambda width, vectors, group: np.zeros(group, np.float32))
     monkeypatch.setattr(instrument, "measure_instrument", lambda session, **_: {})
@@ -100,7 +100,7 @@ def test_what_computes_wrong_is_no_roof_and_limits_no_cold_sample(monkeypatch: p
 
 def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
     from xebench.measuring.instrument import cold_limit_gbps
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     assert cold_limit_gbps(session) > 0
@@ -108,7 +108,7 @@ def test_nothing_of_the_roofs_shows_in_the_session_of_a_pattern() -> None:
 
 
 def test_no_array_is_larger_than_the_process_may_hold() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     columns = instrument.measure_roofs(Session.on("cpu"), brief=True, memory_bytes=1 << 24)
     assert columns["bandwidth_roof_gbps"] is None
@@ -118,7 +118,7 @@ def test_no_array_is_larger_than_the_process_may_hold() -> None:
 
 def test_roofs_of_a_disturbed_look_are_named() -> None:
     from xebench.measuring.instrument import _disturbed
-    from xebench.measuring.roofline.measure import ProbeResult
+    from xebench.roofs.measure import ProbeResult
 
     steady, shaken = ProbeResult("p", "ok", 10.0, 9.5), ProbeResult("p", "ok", 10.0, 5.0)
     lacking = ProbeResult("p", "skipped", reason="the device has no fp64")
@@ -128,9 +128,9 @@ def test_roofs_of_a_disturbed_look_are_named() -> None:
 
 
 def test_a_cache_that_the_driver_does_not_tell_of_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.roofline.catalogue import WORKING_SETS, level_name
-    from xebench.measuring.roofline.measure import ProbeResult
-    from xebench.measuring.session.session import Session
+    from xebench.roofs.catalogue import WORKING_SETS, level_name
+    from xebench.roofs.measure import ProbeResult
+    from xebench.session.session import Session
 
     def results(device: str, names: Any, effort: Any = None) -> dict[str, ProbeResult]:
         fast = {level_name(size) for size in WORKING_SETS if size <= 32 << 20}

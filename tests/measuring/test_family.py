@@ -18,9 +18,9 @@ from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Checked, Contents, OnePlace, Started, VariantRun
 from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
-from xebench.tables.analysis.metrics import EventTimes
+from xebench.results.analysis.metrics import EventTimes
+from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 
 RIGHT = np.arange(1, 5, dtype=np.float32)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.device
 
 @pytest.fixture
 def session() -> Any:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
@@ -24,7 +24,7 @@ def session() -> Any:
 )
 def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtype: type, size: int, folds: str) -> None:
     from xebench.measuring.results import GROUP, Sums
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     memory, own = DeviceMemory(session.queue), Sums(session.queue)
 
@@ -50,7 +50,7 @@ def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtyp
 def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.dpex import build
     from xebench.measuring import results
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     built = []
 
@@ -73,7 +73,7 @@ def test_inputs_that_were_changed_are_told_once_and_put_back(session: Any) -> No
     from xebench import Problem, inout, output
     from xebench.measuring.bound_problem import Binding
     from xebench.measuring.results import LARGE_BYTES, Inputs, Sums
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
     memory = DeviceMemory(session.queue)
     large = np.zeros(LARGE_BYTES // 4, np.float32)

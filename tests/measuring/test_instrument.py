@@ -21,8 +21,8 @@ def test_the_host_clock_tells_its_step_and_its_price() -> None:
 def test_the_kernel_of_known_length_does_every_step() -> None:
     from xebench import kernel_api as kapi
     from xebench.measuring.instrument import _known_length
-    from xebench.measuring.session.device_memory import DeviceMemory
-    from xebench.measuring.session.session import Session
+    from xebench.session.device_memory import DeviceMemory
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     memory = DeviceMemory(session.queue)
@@ -34,7 +34,7 @@ def test_the_kernel_of_known_length_does_every_step() -> None:
 
 def test_overheads_of_both_sides_are_times() -> None:
     from xebench.measuring.instrument import empty_launch, sample_overheads
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     overheads = sample_overheads(session, *empty_launch(session), rounds=1)

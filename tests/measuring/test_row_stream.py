@@ -52,7 +52,7 @@ def measured(**changed: Any) -> dict[str, Any]:
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
-    from xebench.tables.analysis.metrics import EventTimes
+    from xebench.results.analysis.metrics import EventTimes
 
     rows, sender, _ = make()
     rows.add_sample("a", measured(), [EventTimes(0, 5, 9, "kernel", "k", 1), EventTimes(None, 6, 7, "copy", "m", 0)])
@@ -194,7 +194,7 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 def test_every_row_fits_its_table() -> None:
     from xebench.dpex.kernel_store import Compilation
     from xebench.measuring.machine_monitor import MachineMonitor
-    from xebench.tables import schema
+    from xebench.results import schema
 
     rows, sender, _ = make()
     with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):

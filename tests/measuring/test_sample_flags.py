@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from xebench.measuring.samples import Rules
-from xebench.measuring.session.recorder import MeasuredSample
-from xebench.tables.analysis import metrics
-from xebench.tables.analysis.metrics import EventTimes
+from xebench.results.analysis import metrics
+from xebench.results.analysis.metrics import EventTimes
+from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Flag, is_valid
 
 

@@ -28,7 +28,7 @@ class Log:
         self.done.append("flush")
 
     def sample(self, variant: str, batch: int, flush: Any) -> Any:
-        from xebench.measuring.session.recorder import MeasuredSample
+        from xebench.session.recorder import MeasuredSample
 
         if flush is not None:
             flush()
@@ -52,7 +52,7 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
 
 def kernel(submit: int, start: int, end: int) -> Any:
-    from xebench.tables.analysis.metrics import EventTimes
+    from xebench.results.analysis.metrics import EventTimes
 
     return EventTimes(submit, start, end, "kernel", "k", 0)
 

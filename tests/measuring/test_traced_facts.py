@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.traced_facts import traced_facts
-from xebench.tables.analysis.metrics import EventTimes, HostCall
+from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.session.recorder import MeasuredSample
 
 
 def test_what_an_execution_does_beside_its_kernels() -> None:

@@ -24,9 +24,9 @@ from xebench.dpex.device_kernel import native_code  # noqa: E402
 from xebench.dpex.native_handles import device_handle  # noqa: E402
 from xebench.dpex.signature import signature_of  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402
-from xebench.measuring.session.session import Session  # noqa: E402
-from xebench.measuring.session.several_devices import devices_alike  # noqa: E402
-from xebench.measuring.session.switches import looked_up  # noqa: E402
+from xebench.session.session import Session  # noqa: E402
+from xebench.session.several_devices import devices_alike  # noqa: E402
+from xebench.session.switches import looked_up  # noqa: E402
 from xebench.system.runtime import level_zero_library  # noqa: E402
 from xebench.system.runtime.devices import list_devices, open_device, select_device  # noqa: E402
 

@@ -23,11 +23,11 @@ from xebench.dpex import direct_calls  # noqa: E402
 from xebench.errors import XebenchError  # noqa: E402
 from xebench.measuring.bound_problem import Binding  # noqa: E402
 from xebench.measuring.place import accepted_parameters, start  # noqa: E402
-from xebench.measuring.session.device_memory import DeviceMemory  # noqa: E402
-from xebench.measuring.session.session import Session  # noqa: E402
 from xebench.patterns.declaration import describe  # noqa: E402
 from xebench.patterns.pattern_file import load_file  # noqa: E402
 from xebench.patterns.plan import build_plan  # noqa: E402
+from xebench.session.device_memory import DeviceMemory  # noqa: E402
+from xebench.session.session import Session  # noqa: E402
 
 #: A variant that takes longer hangs: its process ends.
 HANG_S = 120

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from tools.pages import declared
-from xebench.tables import TABLES
+from xebench.results import TABLES
 
 DOCS = Path(__file__).parents[2] / "docs"
 NOTEBOOK = DOCS / "examples" / "five-questions.ipynb"

@@ -11,8 +11,8 @@ from tools.pages.declared import CANNOT_BE_SAID, NOT_YET, RECORDED, coverage, ki
 from xebench.cli.main import commands
 from xebench.patterns.declaration import entries
 from xebench.patterns.registry import discover
+from xebench.results import schema
 from xebench.system.runtime.machine import Machine
-from xebench.tables import schema
 
 INFOS = discover()
 PATTERNS = patterns_by_entry(INFOS)

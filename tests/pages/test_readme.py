@@ -8,7 +8,7 @@ import pytest
 import stored
 
 from tools.pages.measured import PATTERNS, renewed_readme
-from xebench.tables import load_run
+from xebench.results import load_run
 
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / "results" / "cpu-epyc-2-cores"

@@ -13,7 +13,7 @@ from synthetic import Synthetic, noisy
 from tools.pages import renewed
 from tools.pages.measured import STACKS_BEGIN, STACKS_END, TIMES, found_on_stacks, times_on_stacks
 from xebench.errors import XebenchError
-from xebench.tables import Run
+from xebench.results import Run
 
 ROOT = Path(__file__).parents[2]
 

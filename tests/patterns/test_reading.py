@@ -15,9 +15,9 @@ import xebench
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import pattern_file
 from xebench.patterns.registry import Declarations, Refusal, is_as_declared, read, read_each
+from xebench.results.analysis.claim import Claim
 from xebench.system import runtime
 from xebench.system.children import process
-from xebench.tables.analysis.claim import Claim
 
 FILE = """
 import numpy as np

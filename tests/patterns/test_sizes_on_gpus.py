@@ -18,7 +18,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import build_plan
 from xebench.patterns.problem import CACHES, Room, fit, fitted, is_fit
 from xebench.patterns.registry import BENCHMARKS, discover
-from xebench.tables import load_run
+from xebench.results import load_run
 
 if not stored.HERE:
     pytest.skip(stored.WHY, allow_module_level=True)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from xebench.callables.pytest_plugin import borrowed
 from xebench.errors import XebenchError
+from xebench.pytest_plugin import borrowed
 
 
 def test_the_installed_pytest_benchmark_has_every_name(benchmark: BenchmarkFixture) -> None:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 OWN = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 WIDE = {**OWN, "COLUMNS": "300"}
 FIXTURE = "device_" + "benchmark"  # in one word it would have the plugin prepare this process
-PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.callables.pytest_plugin.plugin")
+PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.pytest_plugin.plugin")
 
 TESTS = """
 import ctypes
@@ -291,7 +291,7 @@ def test_without_pytest_benchmark_only_its_users_fail(tmp_path: Path) -> None:
 
 def test_the_plugin_loads_nothing_heavy() -> None:
     heavy = "{'dpctl', 'pandas', 'numpy', 'pytest_benchmark'}"
-    code = f"import sys, xebench.callables.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
+    code = f"import sys, xebench.pytest_plugin.plugin; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

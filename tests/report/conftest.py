@@ -14,9 +14,9 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
-from xebench.tables import Run, RunWriter, schema
-from xebench.tables.analysis.claim import Claim, Figure, to_json
-from xebench.tables.analysis.summaries import CheckRow
+from xebench.results import Run, RunWriter, schema
+from xebench.results.analysis.claim import Claim, Figure, to_json
+from xebench.results.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult
 
 BLOCKS = 30

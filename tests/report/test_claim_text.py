@@ -6,7 +6,7 @@ import json
 
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.report import claims_text
-from xebench.tables.analysis.claim import Claim, Figure
+from xebench.results.analysis.claim import Claim, Figure
 
 CLAIMS = (
     Claim(

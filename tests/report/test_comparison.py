@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from xebench.cli.report_commands import FOUND, compare
 from xebench.report.comparison import FORMATS, RunComparison
-from xebench.tables import Run
+from xebench.results import Run
 
 RunOf = Callable[..., Run]
 

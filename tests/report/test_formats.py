@@ -11,7 +11,7 @@ from changed_run import changed
 
 from xebench.report import formats
 from xebench.report.run_summary import answer_sentence, headline
-from xebench.tables import Run
+from xebench.results import Run
 
 #: How each format gives its whole content.
 WHOLE = [("text", {"verbose": True, "encoding": "utf-8"}), ("markdown", {}), ("html", {})]

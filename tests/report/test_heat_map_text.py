@@ -2,7 +2,7 @@
 
 import json
 
-from xebench.report.gpu_views import HEAT_MAP
+from xebench.isa.gpu_views import HEAT_MAP
 from xebench.system.gpus import find_gpu
 from xebench.system.occupancy import heat_map
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xebench.report import formats
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def exported(run: Run, form: str) -> Any:

@@ -17,8 +17,8 @@ from xebench.report.formats.html import render
 from xebench.report.remarks import SIGNS
 from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import gains
-from xebench.tables import Run, load_run
-from xebench.tables.analysis.claim import Claim, to_json
+from xebench.results import Run, load_run
+from xebench.results.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

@@ -18,8 +18,8 @@ from xebench.cli.report_commands import show_pattern
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.report.lesson_text import as_json, as_text, is_of_older_program
-from xebench.tables import Run
-from xebench.tables.run import newest_of_each_device
+from xebench.results import Run
+from xebench.results.run import newest_of_each_device
 
 SOURCE = """
 pattern = Pattern("p")

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from xebench.report.formats.human_readable import render_markdown
 from xebench.report.table_forms import escape, table
-from xebench.tables import Run
+from xebench.results import Run
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 

@@ -9,7 +9,7 @@ import pytest
 from temporary_copy import ROOT
 
 from xebench.report import formats
-from xebench.tables import Run
+from xebench.results import Run
 
 RUN = ROOT / "results/cpu-epyc-2-cores"
 

@@ -4,8 +4,8 @@ import json
 
 from occupancy_kit import occupancy
 
+from xebench.isa.gpu_views import OCCUPANCY
 from xebench.report import units
-from xebench.report.gpu_views import OCCUPANCY
 from xebench.system.gpus import find_gpu
 
 PVC, TGL = find_gpu("pvc"), find_gpu("tgl")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from xebench.measuring.doctor import Report
+from xebench.cli import machine_views
+from xebench.doctor.examination import Report
 from xebench.patterns.registry import discover
-from xebench.report import claims_text, machine_views
+from xebench.report import claims_text
 from xebench.system.runtime.packages import Finding
 
 

@@ -14,8 +14,8 @@ from synthetic import Synthetic, noisy
 
 from tools.screenshots import Page, browser
 from xebench.report.formats.html import render
-from xebench.tables import Run, load_run
-from xebench.tables.analysis.claim import Claim, to_json
+from xebench.results import Run, load_run
+from xebench.results.analysis.claim import Claim, to_json
 
 pytestmark = [needs("chromium"), pytest.mark.slow]
 

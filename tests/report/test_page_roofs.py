@@ -9,7 +9,7 @@ import pytest
 from changed_run import changed
 
 from xebench.report.page.figures import charts, under_roofs
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def test_every_case_with_work_and_a_time_is_a_point_with_a_number_and_a_row(run: Run) -> None:

@@ -17,7 +17,7 @@ from pytest_benchmark.stats import Stats
 
 from xebench.report import formats
 from xebench.report.formats.machine_readable import statistics
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def exported(run: Run) -> dict[str, Any]:

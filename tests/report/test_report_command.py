@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def report(run: Run, *options: str, encoding: str = "utf-8") -> str:

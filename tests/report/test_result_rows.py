@@ -13,7 +13,7 @@ from synthetic import Synthetic, noisy
 from xebench.report.formats import render
 from xebench.report.page.figures import under_roofs
 from xebench.report.result_rows import ResultRow, device_line, result_rows
-from xebench.tables import Run
+from xebench.results import Run
 
 
 def rows_of(run: Run) -> dict[str, ResultRow]:

@@ -22,8 +22,8 @@ from xebench.report.run_summary import (
     next_steps,
     visits_line,
 )
-from xebench.tables import Run
-from xebench.tables.analysis.claim import Claim, to_json
+from xebench.results import Run
+from xebench.results.analysis.claim import Claim, to_json
 from xebench.vocabulary import Answer
 
 

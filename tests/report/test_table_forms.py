@@ -12,15 +12,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from xebench.cli import machine_views
 from xebench.cli.main import commands
-from xebench.report import (
-    View,
-    claims_text,
-    gpu_views,
-    isa_text,
-    machine_views,
-    table_forms,
-)
+from xebench.isa import gpu_views
+from xebench.isa import text as isa_text
+from xebench.report import View, claims_text, table_forms
 
 VIEWS: dict[str, ModuleType | View] = {
     "isa": isa_text,

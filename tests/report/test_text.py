@@ -12,7 +12,7 @@ from synthetic import Synthetic, noisy
 
 from xebench.report.formats.human_readable import render_text
 from xebench.report.remarks import SIGNS
-from xebench.tables import Run
+from xebench.results import Run
 from xebench.vocabulary import Answer
 
 

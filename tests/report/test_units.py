@@ -7,7 +7,7 @@ import math
 import pytest
 
 from xebench.report import units
-from xebench.tables.device_facts import Roof
+from xebench.results.device_facts import Roof
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from command_kit import run_here
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.tables import Run, load_run
-from xebench.tables.analysis import metrics, summaries
+from xebench.results import Run, load_run
+from xebench.results.analysis import metrics, summaries
 from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"

@@ -28,13 +28,13 @@ from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import builtin_files
+from xebench.results.analysis.claim import Claim, from_json
+from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
 from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
-from xebench.tables.analysis.claim import Claim, from_json
-from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import State, Status
 
 CLAIMS = {"a": (), "b": (Claim("faster", against="a", on=("gpu",)),)}

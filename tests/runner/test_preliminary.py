@@ -11,10 +11,10 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
+from xebench.results.analysis.claim import Claim
+from xebench.results.analysis.moderation import Prior
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.visiting import MARGIN, pairs_so_far
-from xebench.tables.analysis.claim import Claim
-from xebench.tables.analysis.moderation import Prior
 from xebench.vocabulary import Status
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu", "name": "Max 1550"}

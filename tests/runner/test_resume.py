@@ -18,10 +18,10 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
+from xebench.results import Run, RunWriter, load_run, schema
+from xebench.results.analysis.summaries import CheckRow
 from xebench.runner import resume
 from xebench.runner.run_options import Recipe
-from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "name": "CPU", "driver_version": "1.2", "device_class": "cpu"}

@@ -15,7 +15,7 @@ import pytest
 from command_kit import run_here
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.tables import Run, load_run
+from xebench.results import Run, load_run
 
 ROOT = Path(__file__).parents[2]
 FAULTY = ROOT / "tests/faulty"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import xebench
-from xebench.tables import Run
+from xebench.results import Run
 
 FILE = Path(__file__).parents[1] / "faulty/unrecorded_work.py"
 pytestmark = pytest.mark.device

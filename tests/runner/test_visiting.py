@@ -14,12 +14,12 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
+from xebench.results.analysis.claim import Claim
+from xebench.results.analysis.moderation import NOTHING, Prior
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.visiting import Visiting
 from xebench.runner.visits import Visit, Visits
-from xebench.tables.analysis.claim import Claim
-from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu"}

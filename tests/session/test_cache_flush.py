@@ -9,8 +9,8 @@ pytestmark = pytest.mark.device
 
 
 def test_a_flush_goes_over_more_than_the_last_level_cache_and_sees_the_memory() -> None:
-    from xebench.measuring.session.device_memory import FIRST_FLUSHES, DeviceMemory, Flusher, cache_bytes
-    from xebench.measuring.session.session import Session
+    from xebench.session.device_memory import FIRST_FLUSHES, DeviceMemory, Flusher, cache_bytes
+    from xebench.session.session import Session
     from xebench.system.runtime.machine import last_level_cache_bytes
 
     session = Session.on("cpu")
@@ -30,14 +30,14 @@ def test_a_flush_goes_over_more_than_the_last_level_cache_and_sees_the_memory() 
 
 
 def test_a_roof_that_is_higher_than_what_a_flush_sees_stays() -> None:
-    from xebench.measuring.session.device_memory import Flusher
-    from xebench.measuring.session.session import Session
+    from xebench.session.device_memory import Flusher
+    from xebench.session.session import Session
 
     assert Flusher(Session.on("cpu").queue, 1e6).limit_gbps == 1e6
 
 
 def test_an_unknown_cache_is_no_small_one() -> None:
-    from xebench.measuring.session.device_memory import flush_bytes
+    from xebench.session.device_memory import flush_bytes
 
     mib = 1 << 20
     assert flush_bytes(32 * mib, 9000 * mib) == (64 * mib, True)

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.device
 def test_an_array_of_equal_elements_arrives_and_its_beginning_alone_is_sent(
     shape: tuple[int, ...], dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xebench.measuring.session import device_memory
-    from xebench.measuring.session.session import Session
+    from xebench.session import device_memory
+    from xebench.session.session import Session
 
     memory = device_memory.DeviceMemory(Session.on("cpu").queue)
     target = memory.upload(np.zeros(shape, dtype))

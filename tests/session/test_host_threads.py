@@ -20,7 +20,7 @@ THREADS, LAUNCHES, N = 4, 60, 64
 @pytest.fixture(scope="module")
 def session() -> Any:
     from xebench.dpex import direct_calls
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     made = Session.on("cpu")
     direct_calls.install()

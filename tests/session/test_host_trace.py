@@ -20,7 +20,7 @@ STEP_NS = 1000
 def traced() -> Any:
     """A session whose host's clock only readings move."""
     from xebench.dpex.kernel_store import KernelStore
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     queue = Session.on("cpu").queue
     return Session(queue, KernelStore(), clock=itertools.count(10**6, STEP_NS).__next__)
@@ -113,7 +113,7 @@ def test_threads_have_numbers_of_their_own(traced: Any) -> None:
 
 
 def test_samples_run_what_they_ran_before_also_when_a_traced_execution_fails(traced: Any) -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     before = dict(vars(Session))
     launch = launching(traced)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xebench.measuring.session.recorder import MeasuredSample, Recorder
-from xebench.tables.analysis.metrics import EventTimes
+from xebench.results.analysis.metrics import EventTimes
+from xebench.session.recorder import MeasuredSample, Recorder
 
 
 class Event:

@@ -79,7 +79,7 @@ def triad() -> None: ...
 
 
 def make() -> tuple[Any, Kernels]:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     clock = Clock()
     kernels = Kernels(clock)
@@ -148,7 +148,7 @@ def test_queues_are_numbered_in_the_order_of_their_use() -> None:
 def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> None:
     import dpnp
 
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     array = session.alloc(1000, np.int32)
@@ -174,7 +174,7 @@ def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> N
 def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memory() -> None:
     import dpnp
 
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     array, total = session.alloc(1000, np.int32), session.alloc((), np.int32)
@@ -194,7 +194,7 @@ def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memo
 
 
 def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     assert session.new_queue().sycl_context == session.queue.sycl_context
@@ -206,7 +206,7 @@ def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
 
 
 def test_queues_are_dropped_with_their_family_but_not_the_out_of_order_ones_which_would_take_a_thread_along() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     queues = [weakref.ref(session.new_queue(in_order=in_order)) for in_order in (True, False)]
@@ -216,7 +216,7 @@ def test_queues_are_dropped_with_their_family_but_not_the_out_of_order_ones_whic
 
 
 def test_an_unequal_copy_is_refused() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     array = session.alloc(8, np.int32)
@@ -230,7 +230,7 @@ def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
     """A temporary that nobody else holds must not be freed while the device still reads it."""
     import weakref
 
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     class Tracked(np.ndarray):
         """An array that can be watched: plain ones take no weak references."""
@@ -261,7 +261,7 @@ def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
 
 def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
     from xebench.errors import Unsupported
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     def missing_kernel(array: Any) -> None:
         raise RuntimeError("Native API failed. Native API returns: -30\nand more")
@@ -275,7 +275,7 @@ def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
 def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:
     import dpctl.memory
 
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     shared = dpctl.memory.MemoryUSMShared(32, queue=session.queue)
@@ -293,7 +293,7 @@ def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:
 
 def test_memory_of_numpy_is_imported_on_level_zero_alone() -> None:
     from xebench.errors import Unsupported
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     with pytest.raises(Unsupported, match="needs the level_zero backend"):
@@ -304,7 +304,7 @@ def test_memory_of_numpy_is_imported_on_level_zero_alone() -> None:
 
 def test_a_queue_is_flushed_on_opencl_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.errors import Unsupported
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("opencl:cpu")
     array, host = session.alloc(4096, np.int32), np.arange(4096, dtype=np.int32)

@@ -33,7 +33,7 @@ def device(name: str = "Max", platform: str = "Level-Zero", units: int = 64, cut
 @pytest.fixture
 def several(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`several_devices` on a machine with these devices."""
-    from xebench.measuring.session import several_devices
+    from xebench.session import several_devices
 
     def ask(listed: list[Device], count: int, kind: str = "any") -> Any:
         alike = several_devices.devices_alike
@@ -55,7 +55,7 @@ def test_devices_of_one_platform_come_before_sub_devices(several: Any) -> None:
 
 
 def test_the_sessions_own_device_is_the_first(several: Any) -> None:
-    from xebench.measuring.session.several_devices import devices_alike
+    from xebench.session.several_devices import devices_alike
 
     first, second = device("a"), device("b")
     assert devices_alike(second, lambda: [first, second]) == [second, first]
@@ -103,7 +103,7 @@ def test_engines_are_parts_of_the_stacks_of_a_card(several: Any) -> None:
 def test_a_cpu_beside_a_gpu_is_a_device_of_another_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     import dpctl
 
-    from xebench.measuring.session import several_devices
+    from xebench.session import several_devices
 
     gpu, cpu = device(), device("Xeon", units=8)
     gpu.is_cpu, cpu.is_cpu = False, True
@@ -122,7 +122,7 @@ def session() -> Any:
     from xebench.system import runtime
 
     runtime.load()
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
@@ -168,8 +168,8 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
 
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
-    from xebench.measuring.session.recorder import MeasuredSample
-    from xebench.tables.analysis.metrics import EventTimes
+    from xebench.results.analysis.metrics import EventTimes
+    from xebench.session.recorder import MeasuredSample
 
     def command(queue: int, start: int, clock: int) -> Any:
         return EventTimes(start - 1, start, start + 10, "kernel", "k", queue, clock=clock)
@@ -182,7 +182,7 @@ def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
 
 
 def test_a_command_has_the_clock_of_its_queue() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     session = Session.on("cpu")
     queues = [session._new_queue(session.queue.sycl_context, session.device, ["enable_profiling"], n) for n in (2, 0)]

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.device  # importing the session loads dpctl
 @pytest.fixture
 def device_lanes(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`device_lanes` of devices that are not there: the driver tells what they say of ``told``."""
-    from xebench.measuring.session import spread
+    from xebench.session import spread
 
     monkeypatch.setattr(spread, "intel_device_info", lambda device: device.told)
     return lambda **facts: spread.device_lanes(sycl_device(**{"told": {}, **facts}))
@@ -54,14 +54,14 @@ def test_a_gpu_without_sub_groups_is_counted_by_its_threads(device_lanes: Any) -
     ],
 )
 def test_threads_of_a_core(monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], threads: int) -> None:
-    from xebench.measuring.session import spread
+    from xebench.session import spread
 
     monkeypatch.setattr(spread, "intel_device_info", lambda device: device.told)
     assert spread.core_threads(sycl_device(**{"told": {}, **facts}), 16) == threads
 
 
 def test_a_session_tells_what_pattern_files_size_launches_by() -> None:
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
     from xebench.system.runtime import select_device
 
     device = select_device("auto").device

@@ -37,7 +37,7 @@ class Queue:
 
 
 def found(environment: dict[str, str], queue: Any) -> dict[str, str]:
-    from xebench.measuring.session.switches import looked_up
+    from xebench.session.switches import looked_up
 
     with looked_up(environment, queue) as words:
         pass
@@ -59,7 +59,7 @@ def test_a_hierarchy_that_was_not_heeded_is_told(hierarchy: str, stacks: int, he
 def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     import dpctl
 
-    from xebench.measuring.session import switches
+    from xebench.session import switches
     from xebench.system.runtime import level_zero_library
 
     monkeypatch.setattr(dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
@@ -154,7 +154,7 @@ def test_a_variable_that_mpi_has_not_read_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 def test_builds_that_are_kept_although_none_are_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.measuring.session.switches import looked_up
+    from xebench.session.switches import looked_up
 
     monkeypatch.setenv("NEO_CACHE_DIR", str(tmp_path))
 

@@ -21,7 +21,7 @@ def session() -> Any:
     from xebench.system.runtime import load
 
     load()
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     return Session.on("cpu")
 
@@ -87,7 +87,7 @@ def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str
 
 
 def test_only_another_queues_events_cost_a_copy() -> None:
-    from xebench.measuring.session.several_devices import Waits
+    from xebench.session.several_devices import Waits
 
     class Event:
         def __init__(self, queue: Any) -> None:

@@ -9,8 +9,8 @@ import pytest
 from synthetic import Synthetic
 
 from tools.studies.anytime import Next, in_turn, moments, planned, simulate
-from xebench.tables import Run
-from xebench.tables.analysis.claim import Claim, to_json
+from xebench.results import Run
+from xebench.results.analysis.claim import Claim, to_json
 
 
 def run_of_two_families() -> Run:
@@ -51,7 +51,7 @@ def test_what_the_study_cannot_date_is_refused(tmp_path: Path) -> None:
 
     from tools.studies.anytime import main
     from xebench.errors import XebenchError
-    from xebench.tables import RunWriter
+    from xebench.results import RunWriter
 
     with RunWriter.create(tmp_path / "run", {}) as writer:
         writer.finish("complete")

@@ -26,7 +26,7 @@ from tools.studies.noise.instruments import (
     pytest_result,
     xebench,
 )
-from xebench.tables.analysis.intervals import speedup
+from xebench.results.analysis.intervals import speedup
 
 DATA = Path(__file__).parent / "data"
 

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.numba_dpex, pytest.mark.device]
 def test_each_tool_can_measure_the_programs() -> None:
     from tools.studies.noise.known_pairs import repetition_pairs
     from tools.studies.noise.trials import LENGTHS, Subject
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
     from xebench.system import runtime
 
     session = Session.on(runtime.select_device("cpu").device.device)

@@ -18,7 +18,7 @@ from tools.studies.noise.known_pairs import (
     fit_line,
     repetition_pairs,
 )
-from xebench.tables.analysis.intervals import Interval
+from xebench.results.analysis.intervals import Interval
 
 
 def pair(excess: float, answer: str) -> KnownPair:

@@ -132,8 +132,8 @@ def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.dpex.identity import UnknownIdentity
     from xebench.dpex.kernel_store import KernelStore
     from xebench.dpex.signature import signature_of
-    from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
+    from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass
 
     class ComparingStore(KernelStore):

@@ -67,8 +67,8 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.dpex.compiler import of_this_stack
     from xebench.dpex.signature import signature_of
     from xebench.dpex.spirv_cache import this_compiler
-    from xebench.measuring.session.session import Session
     from xebench.patterns.registry import builtin_files, read
+    from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass
 
     cache = SpirvCache(folder)

@@ -103,7 +103,7 @@ def not_of_maximum() -> str:
     from xebench.system import runtime
 
     runtime.load()
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
     from xebench.system.runtime.tensor import tensor
 
     session = Session.on("opencl:cpu:0")

@@ -17,12 +17,12 @@ from xebench.errors import Unsupported, describe_error
 from xebench.measuring.bound_problem import Binding, Bound
 from xebench.measuring.place import accepted_parameters, start
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.session.device_memory import DeviceMemory
-from xebench.measuring.session.session import Session
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.pattern import Variant
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Problem
+from xebench.session.device_memory import DeviceMemory
+from xebench.session.session import Session
 from xebench.vocabulary import DeviceClass
 
 #: Sub-group sizes that devices offer: Intel's CPUs and GPUs, and other vendors' GPUs.

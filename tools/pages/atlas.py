@@ -22,8 +22,8 @@ from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.remarks import SIGNS
 from xebench.report.table_forms import fill, table
-from xebench.tables import Run, load_run
-from xebench.tables.files import MANIFEST
+from xebench.results import Run, load_run
+from xebench.results.files import MANIFEST
 from xebench.vocabulary import ANSWERED, Answer, DeviceClass
 
 #: Answers that say something of the device, in the order in which a cell has them.

@@ -31,11 +31,11 @@ from xebench.report import claims_text, units
 from xebench.report.page import code
 from xebench.report.remarks import came_out_right
 from xebench.report.table_forms import fill, table
-from xebench.tables import Run, load_run
-from xebench.tables.analysis import points
-from xebench.tables.analysis.claim import Claim, applying, columns, to_json
-from xebench.tables.analysis.pairs import pairs
-from xebench.tables.analysis.points import Row, by_device, device_key, rows
+from xebench.results import Run, load_run
+from xebench.results.analysis import points
+from xebench.results.analysis.claim import Claim, applying, columns, to_json
+from xebench.results.analysis.pairs import pairs
+from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.vocabulary import ANSWERED, STATES_ASKED, Answer, DeviceClass
 
 #: Folder of the reference runs.

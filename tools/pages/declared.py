@@ -12,8 +12,8 @@ from typing import Final
 
 from xebench.patterns.declaration import CatalogueEntry, PatternInfo, covered_entries, entries
 from xebench.report.table_forms import fill, table
-from xebench.tables import SCHEMA_VERSION, TABLES
-from xebench.tables.schema import DERIVED, MEASURED
+from xebench.results import SCHEMA_VERSION, TABLES
+from xebench.results.schema import DERIVED, MEASURED
 
 #: What a row of each table is.
 ROWS: Final = {

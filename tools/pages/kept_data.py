@@ -31,12 +31,12 @@ from tools.pages.native_twins import COLUMNS, COUNTS, LANES, SUITE, TIMES
 from xebench.cli.gpu_commands import collect_with_progress, plan_for
 from xebench.cli.options import OCLOC
 from xebench.cli.output import run_program, say
+from xebench.isa import text as isa_text
 from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import code_answers, compile_launches, row, targets
 from xebench.patterns.registry import discover
-from xebench.report import isa_text
+from xebench.results import Run, load_run
 from xebench.system.runtime.variables import narrow_switch
-from xebench.tables import Run, load_run
 
 ROOT: Final = Path(__file__).parents[2]
 GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")

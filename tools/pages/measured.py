@@ -41,8 +41,8 @@ from xebench.errors import XebenchError
 from xebench.report.formats.human_readable import excerpt
 from xebench.report.table_forms import table
 from xebench.report.units import duration
-from xebench.tables import Run, load_run
-from xebench.tables.analysis.points import rows
+from xebench.results import Run, load_run
+from xebench.results.analysis.points import rows
 from xebench.vocabulary import ANSWERED, Answer, State
 
 

@@ -112,7 +112,7 @@ _RESULTS: Final = ("claims", "coverage", "generated-code", "native-twins", "nois
 MADE: Final = ("claims", "coverage", "data")
 
 #: Beside what `xebench` itself has.
-_MORE_API: Final = ("xebench.tables.Run", "xebench.tables.compare_runs")
+_MORE_API: Final = ("xebench.results.Run", "xebench.results.compare_runs")
 
 
 def pages() -> dict[str, str]:

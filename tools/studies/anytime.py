@@ -18,13 +18,13 @@ from xebench.cli.output import run_program
 from xebench.errors import XebenchError
 from xebench.measuring.sampling import FEW_INSTANCES, Sampling
 from xebench.report.table_forms import table
+from xebench.results import Run, schema
+from xebench.results.analysis.answer import Circumstances, judge, same_within
+from xebench.results.analysis.claim import Claim
+from xebench.results.analysis.intervals import Interval, grouped_interval
+from xebench.results.analysis.pairs import pairs
 from xebench.runner.visiting import pair_state, ratio_of
 from xebench.runner.visits import FamilyState, Visit, Visits
-from xebench.tables import Run, schema
-from xebench.tables.analysis.answer import Circumstances, judge, same_within
-from xebench.tables.analysis.claim import Claim
-from xebench.tables.analysis.intervals import Interval, grouped_interval
-from xebench.tables.analysis.pairs import pairs
 from xebench.vocabulary import ANSWERED, Answer, Status, StopReason
 
 #: Moments of the run that are looked at, the last one its end.
@@ -197,7 +197,7 @@ def main(run: Path | None, moments: int, repeat: int) -> None:
 
 
 def _replayed(folder: Path, count: int) -> list[str]:
-    from xebench.tables import load_run
+    from xebench.results import load_run
 
     run = load_run(folder)
     begin, end = (run.manifest.get(name) for name in ("created", "finished"))

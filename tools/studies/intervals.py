@@ -1,6 +1,6 @@
 """How often an interval of a speed-up covers a ratio that is known: ``python -m tools.studies.intervals``.
 
-The interval in use (`xebench.tables.analysis.intervals`) is held against bootstrap intervals, on synthetic noise.
+The interval in use (`xebench.results.analysis.intervals`) is held against bootstrap intervals, on synthetic noise.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scipy import stats
 from xebench.cli.output import run_program
 from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling
-from xebench.tables.analysis.intervals import median_interval
-from xebench.tables.analysis.statistics import Floats
+from xebench.results.analysis.intervals import median_interval
+from xebench.results.analysis.statistics import Floats
 
 RESAMPLES = 2000
 
@@ -84,7 +84,7 @@ class Coverage:
 
 
 def order_statistics(log_baseline: Floats, log_variant: Floats, generator: np.random.Generator) -> tuple[float, float]:
-    """The interval in use (`xebench.tables.analysis.intervals.speedup`) on the logarithmic scale; draws nothing."""
+    """The interval in use (`xebench.results.analysis.intervals.speedup`) on the logarithmic scale; draws nothing."""
     del generator
     interval = median_interval(log_baseline - log_variant)
     return interval.low, interval.high

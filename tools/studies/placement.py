@@ -63,7 +63,7 @@ def main(output: Path, device: str, budget: float) -> None:
 
 
 def _measure(folder: Path, device: str, budget: float, instances: int | None) -> Any:
-    from xebench.tables import load_run
+    from xebench.results import load_run
 
     command = [sys.executable, "-m", "xebench", "run", *NAMES, "--path", str(EQUAL), "--device", device]
     wanted = [] if instances is None else ["--instances", str(instances)]

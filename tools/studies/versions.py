@@ -153,8 +153,8 @@ def _versions(folder: Path) -> tuple[Path, Path]:
 
 
 def _measured(folder: Path, seed: int, *, budget: str, threshold: str, device: str) -> Iterator[dict[str, Any]]:
-    from xebench.tables import load_run
-    from xebench.tables.analysis.versions import compare_versions
+    from xebench.results import load_run
+    from xebench.results.analysis.versions import compare_versions
 
     old, new = _versions(folder)
     command = [sys.executable, "-m", "xebench", "ab", str(old), str(new), *EQUAL, "planted", "--device", device]

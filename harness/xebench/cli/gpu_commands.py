@@ -207,10 +207,10 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     NAMES: patterns, chapters or catalogue ids (default: all). Exit status 2 if no kernel was compiled, 3 without a
     compiler.
     """
+    from xebench.isa import text as isa_text
     from xebench.isa.compilation import CompileCache
     from xebench.isa.ocloc import find_compiler, refuse_unknown
     from xebench.isa.table import code_answers, compile_launches, targets
-    from xebench.report import isa_text
 
     plan = plan_for(names, given["paths"], given["preset"], given["gpus"])
     compiler = find_compiler(given["ocloc"])
@@ -237,7 +237,7 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
 
 def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
     from xebench.isa.table import frame, row
-    from xebench.tables.files import write_csv, write_parquet
+    from xebench.results.files import write_csv, write_parquet
 
     write_table = write_csv if file.suffix == ".csv" else write_parquet
     write_table(file, frame(map(row, kernels)))
@@ -308,7 +308,7 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
 
 
 def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.report import gpu_views
+    from xebench.isa import gpu_views
     from xebench.system.gpus import parse_size
     from xebench.system.occupancy import heat_map
 
@@ -318,7 +318,7 @@ def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.report import gpu_views
+    from xebench.isa import gpu_views
     from xebench.system.occupancy import occupancy_of, parse_launch
 
     shape = {name: given[name] for name in ("slm", "barriers", "global_size", "large_grf")}
@@ -327,10 +327,10 @@ def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
 
 
 def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: dict[str, Any]) -> None:
+    from xebench.isa import gpu_views
     from xebench.isa.compilation import CompileCache
     from xebench.isa.launch_occupancy import occupancies
     from xebench.isa.ocloc import find_compiler
-    from xebench.report import gpu_views
 
     plan = plan_for(names, given["paths"], given["preset"], [gpu])
     compiler = find_compiler(given["ocloc"])

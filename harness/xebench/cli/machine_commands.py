@@ -27,7 +27,7 @@ from xebench.errors import XebenchError
 @table_forms
 def devices(form: str) -> None:
     """List the SYCL devices of this machine. Exit status 3 if there are none."""
-    from xebench.report import machine_views
+    from xebench.cli import machine_views
     from xebench.system import runtime
 
     runtime.load()
@@ -40,8 +40,8 @@ def devices(form: str) -> None:
 @table_forms
 def doctor(form: str) -> None:
     """Show what works here, what is missing, and which package provides it. Exit status 3 if no device is usable."""
-    from xebench.measuring.doctor import examine
-    from xebench.report import machine_views
+    from xebench.cli import machine_views
+    from xebench.doctor.examination import examine
 
     report = examine()
     show_view(machine_views.FINDINGS, form, report)
@@ -60,9 +60,9 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
     PROBES: names as in --json, such as fp32 (default: all). Results of selected probes are not kept. Exit status 1 if a
     probe was wrong or crashed.
     """
-    from xebench.measuring.roofline.measure import measure_roofline
-    from xebench.report import machine_views
+    from xebench.cli import machine_views
     from xebench.report.console import ProgressLine
+    from xebench.roofs.measure import measure_roofline
     from xebench.system import runtime
 
     with ProgressLine(sys.stderr) as progress:
@@ -80,7 +80,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
 )
 def setup(kernels: bool) -> None:
     """Install what plain pip cannot into this virtual environment: with --kernels, a compiler for Python 3.11."""
-    from xebench.measuring.doctor import install_pinned
+    from xebench.doctor.examination import install_pinned
 
     install_pinned(say)
 

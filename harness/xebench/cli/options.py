@@ -51,7 +51,7 @@ def complete_gpus(context: click.Context, parameter: click.Parameter, incomplete
 
 def complete_probes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Names of the roofs' probes."""
-    from xebench.measuring.roofline.catalogue import PROBES
+    from xebench.roofs.catalogue import PROBES
 
     return _beginning(incomplete, [probe.name for probe in PROBES])
 

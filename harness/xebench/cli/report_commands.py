@@ -20,7 +20,7 @@ from xebench.vocabulary import OLD_VERSION
 
 if TYPE_CHECKING:
     from xebench.report.comparison import RunComparison
-    from xebench.tables import Run
+    from xebench.results import Run
 
 
 @click.command()
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @VERBOSE
 def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Show the run in FOLDER again."""
-    from xebench.tables import load_run
-    from xebench.tables.run import telling_damage
+    from xebench.results import load_run
+    from xebench.results.run import telling_damage
 
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
     if options and output is not None:  # a file is UTF-8, whatever the terminal is
@@ -71,8 +71,8 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     """
     from xebench.patterns.registry import discover, select
     from xebench.report import lesson_text
-    from xebench.tables import load_run
-    from xebench.tables.run import newest_of_each_device, telling_damage
+    from xebench.results import load_run
+    from xebench.results.run import newest_of_each_device, telling_damage
     from xebench.vocabulary import Role, find_baseline
 
     infos = select(discover(paths), [pattern])
@@ -108,8 +108,8 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
     has one with its kernels and copies. Arrows lead from a command's submission to its start.
     """
     from xebench.report import trace_events
-    from xebench.tables import load_run
-    from xebench.tables.run import telling_damage
+    from xebench.results import load_run
+    from xebench.results.run import telling_damage
 
     with telling_damage(folder):
         text = trace_events.as_json(load_run(folder), pattern)
@@ -134,8 +134,8 @@ def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
 
     'report', 'compare', 'trace' and xebench.load_run accept the file in place of the folder.
     """
-    from xebench.tables import load_run, packed_run, schema
-    from xebench.tables.run import telling_damage
+    from xebench.results import load_run, packed_run, schema
+    from xebench.results.run import telling_damage
 
     output = output or Path(f"{folder.resolve().name}.zip")
     with telling_damage(folder):
@@ -220,8 +220,8 @@ def compare(
     Text and Markdown contain the changed rows, or with --verbose every row. The other formats contain every row.
     """
     from xebench.report.comparison import RunComparison
-    from xebench.tables import load_run
-    from xebench.tables.run import telling_damage
+    from xebench.results import load_run
+    from xebench.results.run import telling_damage
 
     with telling_damage(old):
         before = after = load_run(old)

@@ -16,12 +16,12 @@ from xebench.cli.output import say, show
 from xebench.vocabulary import STATES_ASKED
 
 if TYPE_CHECKING:
+    from xebench.results import Run
     from xebench.runner.run_options import Recipe
-    from xebench.tables import Run
 
 #: The largest seed of numpy's generators and the tables (`xebench.runner.run_options`).
 LARGEST_SEED = 2**32 - 1
-#: Fewest samples that make an interval (`xebench.tables.analysis.intervals`, which would have to be loaded).
+#: Fewest samples that make an interval (`xebench.results.analysis.intervals`, which would have to be loaded).
 MIN_SAMPLES = 6
 
 
@@ -143,9 +143,9 @@ def run(
     """
     begun_s = time.monotonic()
     from xebench.report import formats
+    from xebench.results.run import telling_damage
     from xebench.runner.run import ALL_SKIPPED, exit_status
     from xebench.runner.run_options import Recipe
-    from xebench.tables.run import telling_damage
 
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     if resume is None:
@@ -184,8 +184,8 @@ def measure(
     """
     plan = recipe.plan()
 
-    from xebench.measuring.roofline.measure import Store
     from xebench.report.console import ProgressLine
+    from xebench.roofs.measure import Store
     from xebench.runner.calibration import RunRoofs
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options

@@ -3,7 +3,7 @@
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
 and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
 that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
-``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.tables.analysis.answer`).
+``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.results.analysis.answer`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
 
 
 class Recording(Protocol):
-    """Takes direct calls: a :class:`xebench.measuring.session.session.Session`."""
+    """Takes direct calls: a :class:`xebench.session.session.Session`."""
 
     def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> Any:
         """Launch a kernel; gives its event."""

@@ -19,9 +19,9 @@ from xebench.measuring.bound_problem import Binding
 from xebench.measuring.messages import Stage
 from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.session.device_memory import DeviceMemory
-from xebench.measuring.session.session import Session
 from xebench.patterns.registry import portable_text
+from xebench.session.device_memory import DeviceMemory
+from xebench.session.session import Session
 from xebench.system import runtime
 from xebench.system.children.worker import Parent
 from xebench.system.runtime.variables import narrow_switch

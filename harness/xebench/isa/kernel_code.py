@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby, zip_longest
 from typing import Any, Final
@@ -21,6 +20,7 @@ from xebench.isa.assembly import CLASSES, Assembly, Instruction, read_assembly
 from xebench.isa.collect import KernelLaunch
 from xebench.isa.compilation import CompileCache, Compiled, Compiler, Job, KernelInfo, Source, Target, read_zeinfo
 from xebench.isa.ocloc import compile_source
+from xebench.report.line_diff import aligned
 from xebench.system.children.process import in_threads
 from xebench.system.gpus import gpu_of_platform
 from xebench.vocabulary import find_baseline
@@ -360,14 +360,6 @@ def side_by_side(before: KernelCode, after: KernelCode) -> list[ListingLine]:
         ListingLine(tag, "" if one is None else left[one][1], "" if other is None else right[other][1])
         for tag, one, other in aligned(*shapes)
     ]
-
-
-def aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[str, int | None, int | None]]:
-    """Two texts line by line: the `ListingLine.tag`, and the numbers of both lines; None where a side has none."""
-    names = {"equal": "same", "replace": "changed", "delete": "removed", "insert": "added"}
-    for tag, begin, end, other_begin, other_end in SequenceMatcher(None, left, right).get_opcodes():
-        for one, other in zip_longest(range(begin, end), range(other_begin, other_end)):
-            yield names[tag], one, other
 
 
 def _listing(code: KernelCode) -> list[tuple[str, str]]:

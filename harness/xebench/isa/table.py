@@ -20,9 +20,9 @@ from xebench.isa.compilation import CompileCache, Compiled, Compiler, Source, Ta
 from xebench.isa.kernel_code import KernelOnGpu, compile_all, read_code
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
+from xebench.results.analysis.claim import Claim, to_json
+from xebench.results.columns import Column
 from xebench.system.gpus import GpuParameters
-from xebench.tables.analysis.claim import Claim, to_json
-from xebench.tables.columns import Column
 from xebench.vocabulary import Answer, CodeClaim, DeviceClass
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ __all__ = [
     "case_rows",
     "correctness",
     "device_worker",
-    "doctor",
     "family",
     "instrument",
     "local_functions",
@@ -16,9 +15,7 @@ __all__ = [
     "prepare",
     "remote",
     "results",
-    "roofline",
     "samples",
     "sampling",
-    "session",
     "stopping",
 ]

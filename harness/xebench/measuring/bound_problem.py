@@ -15,7 +15,7 @@ from xebench.system.runtime.devices import gib
 from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:
-    from xebench.measuring.session.device_memory import DeviceMemory
+    from xebench.session.device_memory import DeviceMemory
 
 
 class HostView(SimpleNamespace):

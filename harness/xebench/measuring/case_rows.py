@@ -16,10 +16,10 @@ from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
-from xebench.tables.analysis import points
-from xebench.tables.analysis.answer import same_within
-from xebench.tables.analysis.claim import to_json
-from xebench.tables.analysis.points import Row
+from xebench.results.analysis import points
+from xebench.results.analysis.answer import same_within
+from xebench.results.analysis.claim import to_json
+from xebench.results.analysis.points import Row
 from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.

@@ -27,10 +27,10 @@ from xebench.measuring.comparison import (
 from xebench.measuring.place import Array, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.result_rules import ResultRules
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
-from xebench.tables.analysis.metrics import EventTimes
+from xebench.results.analysis.metrics import EventTimes
+from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 
 _TWO_CALLS: Final = (

@@ -14,7 +14,7 @@ from xebench.dpex.dpex_errors import DpexError
 from xebench.dpex.kernel_api import Range
 from xebench.errors import XebenchError
 from xebench.measuring.random_numbers import BLOCK_BYTES, Asked, Kind
-from xebench.measuring.session.device_memory import DeviceMemory, allocate
+from xebench.session.device_memory import DeviceMemory, allocate
 from xebench.system.sycl_types import Array
 
 _FILL: Final = """

@@ -28,12 +28,12 @@ from xebench.measuring.sampling import (
     least_ns,
     sample_family,
 )
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.measuring.stopping import NEXT_INSTANCE, Instances
 from xebench.measuring.traced_facts import traced_facts
 from xebench.patterns.pattern import Variant
+from xebench.results.analysis.moderation import NOTHING, Prior
+from xebench.session.recorder import MeasuredSample
 from xebench.system.runtime import DeviceInfo, missing
-from xebench.tables.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import State, Status, StopReason, VisitPart
 
 #: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.

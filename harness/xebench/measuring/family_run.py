@@ -30,7 +30,7 @@ from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream
-from xebench.measuring.session.session import Session
+from xebench.session.session import Session
 from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
@@ -243,7 +243,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
 
     def answer(request: Request) -> None:
         if isinstance(request, messages.TestDevice):
-            from xebench.measuring.self_test import run_checks  # its kernels: once in a run
+            from xebench.doctor.self_test import run_checks  # its kernels: once in a run
 
             parent.answers.send(messages.DeviceTested(run_checks(device)))
         elif isinstance(request, messages.MeasureRoofs):

@@ -24,9 +24,17 @@ from xebench.dpex import kernel_api as kapi
 from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
-from xebench.measuring.roofline.bench import EMPTY_KERNEL, quick_result, quick_results
-from xebench.measuring.roofline.catalogue import ROUTES, WORKING_SETS, level_name
-from xebench.measuring.roofline.measure import (
+from xebench.measuring.samples import RowStream, Rules, SampleTaker
+from xebench.measuring.sampling import Sampling, sample_family
+from xebench.measuring.stopping import decide
+from xebench.patterns.pattern import Variant
+from xebench.results.analysis.intervals import Interval, speedup
+from xebench.results.analysis.metrics import EventTimes, queue_ns, union_ns
+from xebench.results.analysis.statistics import Linearity, linearity, timer_quantum
+from xebench.results.device_facts import MIXES, Roof
+from xebench.roofs.bench import EMPTY_KERNEL, quick_result, quick_results
+from xebench.roofs.catalogue import ROUTES, WORKING_SETS, level_name
+from xebench.roofs.measure import (
     ProbeResult,
     cached_bytes,
     known_caches,
@@ -34,20 +42,12 @@ from xebench.measuring.roofline.measure import (
     named_levels,
     roof_columns,
 )
-from xebench.measuring.roofline.search import BRIEF, QUICK, RUN, Effort
-from xebench.measuring.samples import RowStream, Rules, SampleTaker
-from xebench.measuring.sampling import Sampling, sample_family
-from xebench.measuring.session.device_memory import DeviceMemory, Flusher, cache_bytes
-from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.session.session import Session
-from xebench.measuring.stopping import decide
-from xebench.patterns.pattern import Variant
+from xebench.roofs.search import BRIEF, QUICK, RUN, Effort
+from xebench.session.device_memory import DeviceMemory, Flusher, cache_bytes
+from xebench.session.recorder import MeasuredSample
+from xebench.session.session import Session
 from xebench.system.children.worker import Sender
 from xebench.system.sycl_types import UsmArray
-from xebench.tables.analysis.intervals import Interval, speedup
-from xebench.tables.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.tables.analysis.statistics import Linearity, linearity, timer_quantum
-from xebench.tables.device_facts import MIXES, Roof
 from xebench.vocabulary import DeviceClass, Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.

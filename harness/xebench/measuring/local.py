@@ -15,13 +15,13 @@ from xebench.measuring.bound_problem import Binding
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started, start
 from xebench.measuring.results import Inputs, Programs, Sums
-from xebench.measuring.session import switches
-from xebench.measuring.session.device_memory import DeviceMemory, was_overrun
-from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.session.session import Session
 from xebench.measuring.spacers import Spacers
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN
+from xebench.session import switches
+from xebench.session.device_memory import DeviceMemory, was_overrun
+from xebench.session.recorder import MeasuredSample
+from xebench.session.session import Session
 from xebench.vocabulary import metric_named
 
 

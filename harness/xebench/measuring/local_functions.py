@@ -12,9 +12,9 @@ from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.place import Checked, CompiledStage, Contents, Started
 from xebench.measuring.results import TRIES, Unfinished, arrays_of
 from xebench.measuring.samples import WAKING_NS, is_late
-from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.session.session import Session
 from xebench.measuring.spacers import Spacers
+from xebench.session.recorder import MeasuredSample
+from xebench.session.session import Session
 from xebench.vocabulary import metric_named
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from xebench.measuring.case_rows import CaseResult
 from xebench.measuring.sampling import Sampling
-from xebench.tables.analysis.moderation import Prior
+from xebench.results.analysis.moderation import Prior
 from xebench.vocabulary import State
 
 #: Log speed-ups by variant, for each instance.

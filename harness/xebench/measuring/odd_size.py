@@ -16,8 +16,8 @@ from xebench.measuring.place import VariantRun
 from xebench.measuring.prepare import make_problem
 from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.results import Sums
-from xebench.measuring.session.session import Session
 from xebench.patterns.pattern import Pattern
+from xebench.session.session import Session
 
 #: Seconds after which no further variant is tried: kernels that capture a size are compiled for this one, too.
 MOST_S: Final = 2.0

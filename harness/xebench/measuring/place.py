@@ -21,9 +21,9 @@ from xebench.errors import TooLarge, Unsupported, XebenchError, describe_error, 
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Message
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
 from xebench.patterns.registry import portable_text
+from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 
 if TYPE_CHECKING:
@@ -167,9 +167,9 @@ class Started(Message, frozen=True):
         results: what it wrote or returned; empty if not requested.
         changed: inputs that it changed; they are put back.
         beyond: arrays behind whose end it wrote.
-        program: equal for variants with equal requests to the device (`xebench.measuring.session.transcript`);
+        program: equal for variants with equal requests to the device (`xebench.session.transcript`);
             None where that is not known.
-        switches: the state of each of its environment variables (`xebench.measuring.session.switches`).
+        switches: the state of each of its environment variables (`xebench.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
         prepared_kernels: number of kernels that its preparation submitted.
         doubt: reason to doubt its times, with its cure; "" if there is none.
@@ -280,7 +280,7 @@ class OnePlace:
 
 
 class CacheFlusher(Protocol):
-    """Empties the device's caches (`xebench.measuring.session.device_memory.Flusher`).
+    """Empties the device's caches (`xebench.session.device_memory.Flusher`).
 
     Attributes:
         covers: whether it surely does.

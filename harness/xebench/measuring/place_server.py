@@ -21,8 +21,8 @@ from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.results import Sums
-from xebench.measuring.session.session import Session
-from xebench.measuring.session.spread import Ranks
+from xebench.session.session import Session
+from xebench.session.spread import Ranks
 from xebench.system.children.worker import Parent
 
 IMPORTABLE: Final = (

@@ -18,7 +18,7 @@ from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.measuring.place import Checked, Contents, Started
-from xebench.measuring.session.recorder import MeasuredSample
+from xebench.session.recorder import MeasuredSample
 
 T = TypeVar("T")
 

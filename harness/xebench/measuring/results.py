@@ -26,10 +26,10 @@ from xebench.dpex.kernel_api import NdRange
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.errors import XebenchError
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.session.device_memory import DeviceMemory, allocate, host_view
-from xebench.measuring.session.recorder import MeasuredSample
-from xebench.measuring.session.session import Session
-from xebench.measuring.session.transcript import Transcript
+from xebench.session.device_memory import DeviceMemory, allocate, host_view
+from xebench.session.recorder import MeasuredSample
+from xebench.session.session import Session
+from xebench.session.transcript import Transcript
 from xebench.system.runtime import tensor
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, UsmArray

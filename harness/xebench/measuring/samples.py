@@ -20,10 +20,10 @@ from xebench.measuring.machine_monitor import FLAGS, MachineMonitor, RunningCloc
 from xebench.measuring.messages import TableRows
 from xebench.measuring.place import CacheFlusher, CompiledStage
 from xebench.measuring.sampling import least_ns
-from xebench.measuring.session.recorder import MeasuredSample
 from xebench.patterns.pattern import Variant
-from xebench.tables.analysis import metrics
-from xebench.tables.analysis.metrics import EventTimes, HostCall
+from xebench.results.analysis import metrics
+from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Flag, Metric, State, is_valid, metric_named
 
 if TYPE_CHECKING:

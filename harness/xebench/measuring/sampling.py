@@ -17,24 +17,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from xebench.tables.analysis.moderation import ENOUGH_INSTANCES
+from xebench.results.analysis.moderation import ENOUGH_INSTANCES
 from xebench.vocabulary import State, metric_named
 
 Clock = Callable[[], float]
 
 #: Fewest blocks before the rule may say that the speed-up is known. Intervals of fewer blocks are valid, but
-#: stopping on a width picks those that are narrow by chance (`xebench.tables.analysis.intervals`).
+#: stopping on a width picks those that are narrow by chance (`xebench.results.analysis.intervals`).
 MIN_BLOCKS: Final = 10
 
 #: Blocks of the first instance before it is left: a slow start of up to half as many is seen in it
-#: (`xebench.tables.analysis.statistics`). An instance that is alone ends no sooner, since from fewer blocks on those
+#: (`xebench.results.analysis.statistics`). An instance that is alone ends no sooner, since from fewer blocks on those
 #: that are narrow by chance end the sampling too often (`tools.studies.intervals`).
 FIRST_BLOCKS: Final = 32
 
 #: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
 MIN_INSTANCES: Final = ENOUGH_INSTANCES
 
-#: Fewest where the run's other pairs say how much instances differ (`xebench.tables.analysis.moderation`).
+#: Fewest where the run's other pairs say how much instances differ (`xebench.results.analysis.moderation`).
 FEW_INSTANCES: Final = 3
 
 

@@ -14,7 +14,7 @@ import dpctl
 import numpy as np
 
 from xebench.errors import TooLarge
-from xebench.measuring.session.device_memory import allocate
+from xebench.session.device_memory import allocate
 
 #: Spacers of each kind, of the device's memory and of the host's, that are added at once.
 COUNT: Final = 4

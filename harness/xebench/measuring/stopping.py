@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from xebench.measuring.sampling import Clock, Sampling
-from xebench.tables.analysis.intervals import MIN_SAMPLES, grouped_interval, log_ratios, median_interval
-from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
-from xebench.tables.analysis.statistics import Floats, SeriesStart, settled, start_of
+from xebench.results.analysis.intervals import MIN_SAMPLES, grouped_interval, log_ratios, median_interval
+from xebench.results.analysis.moderation import NOTHING, Prior, moderate
+from xebench.results.analysis.statistics import Floats, SeriesStart, settled, start_of
 from xebench.vocabulary import StopReason
 
 #: Why one instance of a family was left though its speed-ups are not known yet: the next one begins.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from xebench.measuring.session.recorder import MeasuredSample
+from xebench.session.recorder import MeasuredSample
 
 
 def traced_facts(measured: MeasuredSample) -> dict[str, Any]:

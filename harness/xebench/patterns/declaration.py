@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from xebench.tables.analysis.claim import Claim
+from xebench.results.analysis.claim import Claim
 
 if TYPE_CHECKING:
     from xebench.patterns.pattern import Pattern

@@ -29,9 +29,9 @@ from xebench.patterns.values import (
     repeated,
     several,
 )
+from xebench.results.analysis.claim import Claim, Claims, claims_of
 from xebench.system.runtime import fault_of_requirement
 from xebench.system.runtime.devices import LIMITED_AXES
-from xebench.tables.analysis.claim import Claim, Claims, claims_of
 from xebench.vocabulary import SAMPLED_STATES, Metric, Role, find_baseline
 
 #: Characters of a lesson at most: one or two sentences are a few hundred.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from xebench.errors import suggestion
-from xebench.tables.device_facts import RATE_ROOFS
+from xebench.results.device_facts import RATE_ROOFS
 from xebench.vocabulary import DeviceClass
 
 #: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
@@ -36,7 +36,7 @@ class Room:
     """The limits on a device that sizes follow.
 
     Attributes:
-        lanes: work-items that fill it (`xebench.measuring.session.spread`); 0 when nothing is known.
+        lanes: work-items that fill it (`xebench.session.spread`); 0 when nothing is known.
         cache_bytes: its last-level cache.
     """
 

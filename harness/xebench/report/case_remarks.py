@@ -10,8 +10,8 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.report import units
-from xebench.tables import Run
-from xebench.tables.analysis.points import Row, rows
+from xebench.results import Run
+from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import Status
 
 #: Tolerance from which the error found is shown: below it, rounding in single precision explains what is allowed.

@@ -18,12 +18,12 @@ from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.remarks import SIGNS
 from xebench.report.run_summary import headline
 from xebench.report.table_forms import escape, fill, table
-from xebench.tables import Run, compare_runs, compare_versions
-from xebench.tables.analysis import points
-from xebench.tables.analysis.compare import DECIDED
-from xebench.tables.analysis.points import rows
-from xebench.tables.files import as_csv
-from xebench.tables.schema import TableRow
+from xebench.results import Run, compare_runs, compare_versions
+from xebench.results.analysis import points
+from xebench.results.analysis.compare import DECIDED
+from xebench.results.analysis.points import rows
+from xebench.results.files import as_csv
+from xebench.results.schema import TableRow
 from xebench.vocabulary import Outcome, State
 
 On = Literal["time", "speedup", "answer"]
@@ -61,7 +61,7 @@ class RunComparison:
 
     @cached_property
     def rows(self) -> Sequence[TableRow]:
-        """The rows of the table that `xebench.tables.compare_runs` makes, those that changed first."""
+        """The rows of the table that `xebench.results.compare_runs` makes, those that changed first."""
         made = self.table.iloc[:, : list(self.table).index("reason") + 1]
         if self.on == "answer":
             return sorted(rows(made), key=_answer_rank)

@@ -10,16 +10,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from xebench.isa.kernel_code import aligned
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.variant_source import Definition, code_of
 from xebench.report import claims_text
 from xebench.report.console import terminal_width
 from xebench.report.formats.human_readable import excerpt
+from xebench.report.line_diff import aligned
 from xebench.report.remarks import sentence
 from xebench.report.result_rows import number, point_words, sorted_pairs, text
-from xebench.tables import Run
-from xebench.tables.run import FOLDERS
+from xebench.results import Run
+from xebench.results.run import FOLDERS
 
 #: Columns from which two programs stand side by side even if lines must be broken for it.
 TWO_COLUMNS: Final = 120

@@ -9,11 +9,11 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.report.case_remarks import untried_line
-from xebench.tables import Run
-from xebench.tables.analysis.answer import FEW
-from xebench.tables.analysis.claim import from_json, in_brief, is_expected
-from xebench.tables.analysis.summaries import counting_samples
-from xebench.tables.device_facts import ROOF_DOUBT, noise_floor
+from xebench.results import Run
+from xebench.results.analysis.answer import FEW
+from xebench.results.analysis.claim import from_json, in_brief, is_expected
+from xebench.results.analysis.summaries import counting_samples
+from xebench.results.device_facts import ROOF_DOUBT, noise_floor
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,

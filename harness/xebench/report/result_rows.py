@@ -14,13 +14,13 @@ import pandas as pd
 from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
 from xebench.report.remarks import asides, classes, guide_words, is_foreign, obstacle, sentence
+from xebench.results import Run
+from xebench.results.analysis import points
+from xebench.results.analysis.points import DeviceKey, Row, by_device, device_key, rows
+from xebench.results.analysis.points import rows as rows_of
+from xebench.results.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
-from xebench.tables import Run
-from xebench.tables.analysis import points
-from xebench.tables.analysis.points import DeviceKey, Row, by_device, device_key, rows
-from xebench.tables.analysis.points import rows as rows_of
-from xebench.tables.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline
 
 

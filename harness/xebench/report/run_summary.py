@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from xebench.report import units
 from xebench.report.remarks import SIGNS, came_out_right, classes, guide_words, is_foreign, obstacle, too_short
 from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
-from xebench.tables import Run
-from xebench.tables.analysis.points import Row, rows
+from xebench.results import Run
+from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
 
 #: How the twin of a variant in OpenCL C is named: its name, and this (docs/adding-a-pattern.md).

@@ -58,7 +58,7 @@ def render(view: ModuleType | View, form: str, *content: Any) -> str:
     if form == "csv":
         import pandas as pd  # not for the other forms, which cost a fraction of it
 
-        from xebench.tables.files import as_csv
+        from xebench.results.files import as_csv
 
         cells = pd.DataFrame([{name: _cell(value) for name, value in row.items()} for row in rows], columns=columns)
         return as_csv(cells.astype(object)).rstrip("\n")

@@ -5,7 +5,7 @@ There is a track of each thread of the host, and of each queue one for its kerne
 Slices of a track may only nest, so that events of one queue that overlap get further tracks. Times are in us from the
 variant's first moment, so that variants stand one below the other.
 
-What it shows of each variant is `xebench.tables.timeline`.
+What it shows of each variant is `xebench.results.timeline`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from xebench.tables import Run
-from xebench.tables.analysis.points import Row, by_device, device_key, rows
-from xebench.tables.timeline import ProcessTimeline, end_ns, of_cases, variants_of
+from xebench.results import Run
+from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.results.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
 #: Names of a queue's tracks by the kind of their events, and the name for all other kinds.
 _TRACKS: Final[Mapping[str, str]] = {"kernel": "kernels", "copy": "copies"}

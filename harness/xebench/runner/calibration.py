@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from xebench.measuring.roofline.measure import Roofline, Store, with_kept_roofs
+from xebench.roofs.measure import Roofline, Store, with_kept_roofs
 from xebench.system import disk_cache
 from xebench.system.runtime import DeviceInfo
 

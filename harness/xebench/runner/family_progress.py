@@ -18,9 +18,9 @@ import numpy as np
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
+from xebench.results.analysis.intervals import MIN_SAMPLES
+from xebench.results.analysis.points import Row
 from xebench.runner.visits import Visit
-from xebench.tables.analysis.intervals import MIN_SAMPLES
-from xebench.tables.analysis.points import Row
 from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason, VisitPart
 
 #: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and

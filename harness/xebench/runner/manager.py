@@ -26,13 +26,13 @@ from xebench.measuring.messages import (
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
+from xebench.results.analysis import metrics
+from xebench.results.analysis.claim import from_json, is_expected
+from xebench.results.analysis.moderation import Prior, prior_of
+from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress, VisitShare
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.visits import Visit
-from xebench.tables.analysis import metrics
-from xebench.tables.analysis.claim import from_json, is_expected
-from xebench.tables.analysis.moderation import Prior, prior_of
-from xebench.tables.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult, Flag, Status
 
 #: Seconds before the first silence warning, and between warnings.
@@ -109,7 +109,7 @@ _FAILURES = {Status.WRONG, Status.ERROR}
 
 
 class Sink(Protocol):
-    """A receiver of rows: a run folder (`xebench.tables.RunWriter`), or a sender to one."""
+    """A receiver of rows: a run folder (`xebench.results.RunWriter`), or a sender to one."""
 
     def append(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows of a measured table."""

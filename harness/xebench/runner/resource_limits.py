@@ -21,8 +21,8 @@ from typing import Any, Final
 import msgspec
 
 from xebench.errors import XebenchError
+from xebench.results.provenance import now
 from xebench.system.children.process import STOPPING
-from xebench.tables.provenance import now
 
 DEFAULT_MEMORY: Final = "80%"
 #: A worker with the SYCL runtime and numba occupies about 300 MiB.

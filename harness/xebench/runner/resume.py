@@ -15,12 +15,12 @@ from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.measuring.stopping import log_speedups
 from xebench.patterns.plan import Family
+from xebench.results import Run, RunWriter, load_run, schema
+from xebench.results.analysis import summaries
+from xebench.results.analysis.points import rows, to_json
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.visits import Visit
-from xebench.tables import Run, RunWriter, load_run, schema
-from xebench.tables.analysis import summaries
-from xebench.tables.analysis.points import rows, to_json
 from xebench.vocabulary import SAMPLED_STATES, Status, StopReason, find_baseline
 
 #: Columns that identify a device and its driver.

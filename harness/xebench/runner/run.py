@@ -16,6 +16,10 @@ from xebench.measuring.messages import WorkerMessage
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
+from xebench.results import Run, RunWriter, schema
+from xebench.results.analysis.summaries import superseding
+from xebench.results.device_facts import Roof
+from xebench.results.provenance import manifest
 from xebench.runner import resume
 from xebench.runner.calibration import device_columns
 from xebench.runner.family_progress import FamilyProgress
@@ -36,10 +40,6 @@ from xebench.runner.resource_limits import (
 from xebench.runner.run_options import Options, Progress
 from xebench.runner.visiting import Visiting
 from xebench.system import runtime
-from xebench.tables import Run, RunWriter, schema
-from xebench.tables.analysis.summaries import superseding
-from xebench.tables.device_facts import Roof
-from xebench.tables.provenance import manifest
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
 #: The end of a run is tried again when the journal is so many times as long as at the last try.
@@ -229,7 +229,7 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
 def _room(device: runtime.DeviceInfo) -> Room:
     import dpctl  # can be imported once the runtime is loaded
 
-    from xebench.measuring.session.spread import device_lanes
+    from xebench.session.spread import device_lanes
 
     return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 

@@ -13,15 +13,15 @@ import msgspec
 from msgspec import Meta
 
 from xebench.errors import RunFolderError, XebenchError
-from xebench.measuring.roofline.measure import Roofline
 from xebench.measuring.sampling import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES, Sampling
 from xebench.patterns.plan import Family, build_plan, parse_override
 from xebench.patterns.registry import discover, select
+from xebench.results.analysis.intervals import MIN_SAMPLES
+from xebench.roofs.measure import Roofline
 from xebench.runner.calibration import RunRoofs
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.visits import Visits
 from xebench.system.runtime import DeviceInfo
-from xebench.tables.analysis.intervals import MIN_SAMPLES
 from xebench.vocabulary import STATES_ASKED
 
 #: The manifest's key.
@@ -97,7 +97,7 @@ class Recipe(msgspec.Struct, frozen=True):
         Raises:
             RunFolderError: there is no run, or its manifest does not say.
         """
-        from xebench.tables.files import read_manifest
+        from xebench.results.files import read_manifest
 
         kept = read_manifest(folder).get(KEY)
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}

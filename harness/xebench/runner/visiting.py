@@ -1,6 +1,6 @@
 """Visits to the families of a run, one after another, planned by what their instances say so far.
 
-Answers come from the judge of the table `pairs` (`xebench.tables.analysis.judge`). The table also uses the timer's
+Answers come from the judge of the table `pairs` (`xebench.results.analysis.judge`). The table also uses the timer's
 quantum, drift and the host's times, so its answers may differ from those of the progress lines.
 """
 
@@ -17,18 +17,18 @@ from typing import Any, Final
 from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
+from xebench.results.analysis.answer import Circumstances, judge
+from xebench.results.analysis.claim import Claim, Judgement, in_brief
+from xebench.results.analysis.intervals import Interval, grouped_interval
+from xebench.results.analysis.judge import Comparison, family_comparisons
+from xebench.results.analysis.moderation import NOTHING, Prior, moderate
+from xebench.results.analysis.statistics import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.visits import FamilyState, PairState, Visits
 from xebench.system.runtime.machine import has_cores_to_spare
-from xebench.tables.analysis.answer import Circumstances, judge
-from xebench.tables.analysis.claim import Claim, Judgement, in_brief
-from xebench.tables.analysis.intervals import Interval, grouped_interval
-from xebench.tables.analysis.judge import Comparison, family_comparisons
-from xebench.tables.analysis.moderation import NOTHING, Prior, moderate
-from xebench.tables.analysis.statistics import settled
 from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, StopReason, find_baseline
 
 #: How many times as wide an interval must be that still answers, before a family makes room for others on that
@@ -131,7 +131,7 @@ def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) ->
 
 
 def _wanted(logs: Interval, claim: Claim, band: float) -> float:
-    """The half-width that would answer a claim, if the estimate stays: see `xebench.tables.analysis.answer.judge`."""
+    """The half-width that would answer a claim, if the estimate stays: see `xebench.results.analysis.answer.judge`."""
     distance, edge = abs(logs.estimate), math.log1p(claim.within or band)
     if not logs.known:
         return edge / MARGIN

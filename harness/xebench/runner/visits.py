@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from xebench.measuring.sampling import Sampling
-from xebench.tables.analysis.intervals import student_factor
+from xebench.results.analysis.intervals import student_factor
 
 #: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.
 RESERVE: Final = 0.5

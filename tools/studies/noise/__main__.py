@@ -77,7 +77,7 @@ def _measure(output: Path, device: str, plan: Plan, before: Measured) -> None:
     from tools.studies.noise.known_pairs import pair_of
     from tools.studies.noise.study_folder import write_data
     from tools.studies.noise.trials import Study, Subject
-    from xebench.measuring.session.session import Session
+    from xebench.session.session import Session
 
     subject = Subject(Session.on(chosen.device))
     study = Study(subject, chosen.device_class, plan)
@@ -100,7 +100,7 @@ def _facts(
     calibration: Calibration,
     minutes: float,
 ) -> dict[str, Any]:
-    from xebench.tables.provenance import manifest
+    from xebench.results.provenance import manifest
 
     return {
         **manifest(sys.argv[1:], machine, environment),

@@ -19,8 +19,8 @@ from typing import Any, Final
 from xebench.errors import BrokenEnvironment
 from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling, sample_family
-from xebench.tables.analysis import answer, intervals
-from xebench.tables.analysis.statistics import start_of
+from xebench.results.analysis import answer, intervals
+from xebench.results.analysis.statistics import start_of
 
 Program = Callable[[], None]
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xebench.tables.analysis.intervals import Interval
+from xebench.results.analysis.intervals import Interval
 from xebench.vocabulary import Outcome
 
 Condition = Literal["quiet", "load"]

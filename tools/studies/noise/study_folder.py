@@ -39,7 +39,7 @@ from tools.studies.noise.tallies import (
 )
 from xebench.errors import BrokenEnvironment, RunFolderError
 from xebench.report.table_forms import fill, table
-from xebench.tables.files import write_csv, write_json, write_parquet, write_text
+from xebench.results.files import write_csv, write_json, write_parquet, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,10 +19,10 @@ from tools.studies.noise.known_pairs import EXCESSES, Calibration, KnownPair, Pl
 from tools.studies.noise.tallies import BEST_OF, PRECISIONS, PYPERF, PYTEST, XEBENCH
 from xebench.dpex import device_func, kernel
 from xebench.dpex import kernel_api as kapi
-from xebench.measuring.session.device_memory import DeviceMemory
-from xebench.measuring.session.session import Session
-from xebench.tables.analysis.intervals import speedup
-from xebench.tables.analysis.statistics import Floats
+from xebench.results.analysis.intervals import speedup
+from xebench.results.analysis.statistics import Floats
+from xebench.session.device_memory import DeviceMemory
+from xebench.session.session import Session
 from xebench.vocabulary import Outcome
 
 GROUP: Final = 64

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from xebench.tables import Run
+    from xebench.results import Run
 
 
 #: Formats that share a module: its name. Their functions are ``render_csv`` and so on.

@@ -16,9 +16,9 @@ from xebench.report.remarks import SIGNS, failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentence, headline, highlights, state
 from xebench.report.table_forms import fill
-from xebench.tables import Run
-from xebench.tables.analysis.answer import FEW
-from xebench.tables.analysis.points import Row, rows
+from xebench.results import Run
+from xebench.results.analysis.answer import FEW
+from xebench.results.analysis.points import Row, rows
 
 #: The axis of the overview, which all patterns have in common.
 OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedup_charts.FOREST_WIDTH - 8, logarithmic=True)

@@ -30,7 +30,7 @@ from xebench.report.run_summary import (
 )
 from xebench.report.table_forms import escape
 from xebench.report.table_forms import table as markdown_table
-from xebench.tables import Run
+from xebench.results import Run
 from xebench.vocabulary import Answer
 
 #: Columns at most: longer lines are hard to read.

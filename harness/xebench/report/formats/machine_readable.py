@@ -21,11 +21,11 @@ import numpy as np
 
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
-from xebench.tables import Run
-from xebench.tables.analysis import points, summaries
-from xebench.tables.analysis.points import Row, by_device, device_key, rows
-from xebench.tables.analysis.statistics import Floats
-from xebench.tables.files import as_csv
+from xebench.results import Run
+from xebench.results.analysis import points, summaries
+from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.results.analysis.statistics import Floats
+from xebench.results.files import as_csv
 
 
 def render_csv(run: Run) -> str:

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from xebench.isa.kernel_code import aligned
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.variant_source import Definition, code_of
+from xebench.report.line_diff import aligned
 from xebench.vocabulary import Role, find_baseline
 
 

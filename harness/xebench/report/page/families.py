@@ -18,12 +18,12 @@ from xebench.report.page.speedup_charts import Estimate
 from xebench.report.remarks import is_foreign
 from xebench.report.result_rows import ResultRow, number, result_rows, text
 from xebench.report.trace_events import Event, variants
-from xebench.tables import Run, schema
-from xebench.tables.analysis import points
-from xebench.tables.analysis.answer import FEW
-from xebench.tables.analysis.points import Row, rows
-from xebench.tables.analysis.summaries import usable
-from xebench.tables.timeline import by_key, executions, median_ns
+from xebench.results import Run, schema
+from xebench.results.analysis import points
+from xebench.results.analysis.answer import FEW
+from xebench.results.analysis.points import Row, rows
+from xebench.results.analysis.summaries import usable
+from xebench.results.timeline import by_key, executions, median_ns
 from xebench.vocabulary import SAMPLED_STATES, TIME_CLAIMS, Answer, Metric
 
 

@@ -15,10 +15,10 @@ from xebench.report.page.program_charts import Box, Lane, Placed, RoofLines
 from xebench.report.page.speedup_charts import ChartLine, Point
 from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
-from xebench.tables import Run
-from xebench.tables.analysis import points
-from xebench.tables.analysis.points import Row, by_device, device_key, rows
-from xebench.tables.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
+from xebench.results import Run
+from xebench.results.analysis import points
+from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.results.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.vocabulary import Role, State, Status
 
 #: At most so many charts of a pattern: with many parameters there is one for each combination of the others.

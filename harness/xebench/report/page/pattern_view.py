@@ -25,10 +25,10 @@ from xebench.report.page.svg import Scale
 from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
-from xebench.tables.analysis import points
-from xebench.tables.analysis.claim import from_json
-from xebench.tables.analysis.points import Row
-from xebench.tables.device_facts import RATE_ROOFS
+from xebench.results.analysis import points
+from xebench.results.analysis.claim import from_json
+from xebench.results.analysis.points import Row
+from xebench.results.device_facts import RATE_ROOFS
 from xebench.vocabulary import REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from xebench.report.page.svg import SERIES, WIDTH, Scale, around, below, beside, chart, line, tag, text, time_unit
-from xebench.tables.analysis.statistics import Floats
+from xebench.results.analysis.statistics import Floats
 
 #: Bins of the whole axis.
 BINS: Final = 72

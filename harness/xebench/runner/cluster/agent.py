@@ -19,11 +19,14 @@ from typing import Any, Final
 
 import msgspec
 
+from xebench.doctor.examination import selftest
 from xebench.measuring.device_worker import START_TIMEOUT_S, measuring_worker
-from xebench.measuring.doctor import selftest
-from xebench.measuring.roofline.measure import Store
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
+from xebench.results import schema
+from xebench.results.analysis.summaries import CheckRow
+from xebench.results.provenance import manifest
+from xebench.roofs.measure import Store
 from xebench.runner.calibration import RunRoofs, device_columns
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
 from xebench.runner.manager import Manager
@@ -44,9 +47,6 @@ from xebench.system import runtime
 from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
 from xebench.system.runtime import DeviceInfo
-from xebench.tables import schema
-from xebench.tables.analysis.summaries import CheckRow
-from xebench.tables.provenance import manifest
 from xebench.vocabulary import Flag
 
 #: Seconds between two looks whether the device is free.
@@ -333,7 +333,7 @@ def chosen(arguments: list[str]) -> dict[str, Any]:
 
     import dpctl  # can be imported once the runtime is loaded
 
-    from xebench.measuring.session.spread import device_lanes
+    from xebench.session.spread import device_lanes
 
     return {
         "device": asdict(device),

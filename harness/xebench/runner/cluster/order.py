@@ -17,11 +17,11 @@ from typing import Any, Final
 from xebench.patterns import registry
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import BENCHMARKS
+from xebench.results.analysis.points import DeviceKey
 from xebench.runner.run_options import Recipe
 from xebench.system import PACKAGE
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.packages import stack
-from xebench.tables.analysis.points import DeviceKey
 
 _PACKAGE: Final = PACKAGE.resolve()
 

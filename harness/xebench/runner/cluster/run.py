@@ -14,6 +14,8 @@ import msgspec
 
 from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
+from xebench.results import Run, RunWriter
+from xebench.results.provenance import manifest
 from xebench.runner import resume
 from xebench.runner.cluster.order import Order, Software, user_files
 from xebench.runner.cluster.scheduler import Scheduler
@@ -29,8 +31,6 @@ from xebench.runner.resource_limits import (
 from xebench.runner.run import WORKER_KILLED, EndTrials, RunEnd
 from xebench.runner.run_options import Options, Progress
 from xebench.system import runtime
-from xebench.tables import Run, RunWriter
-from xebench.tables.provenance import manifest
 
 
 def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress: Progress) -> Run:

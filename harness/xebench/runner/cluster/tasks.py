@@ -17,6 +17,9 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
+from xebench.results import Run, RunWriter
+from xebench.results.analysis.points import DeviceKey, device_key, measured_at, problem_id, rows
+from xebench.results.analysis.summaries import superseding
 from xebench.runner import resume
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
 from xebench.runner.cluster.scheduler import Scheduler, SchedulerLost
@@ -24,9 +27,6 @@ from xebench.runner.manager import END_GRACE_S
 from xebench.runner.resource_limits import RunBudget, StopSignals
 from xebench.runner.run_options import Progress
 from xebench.system.runtime import DeviceInfo
-from xebench.tables import Run, RunWriter
-from xebench.tables.analysis.points import DeviceKey, device_key, measured_at, problem_id, rows
-from xebench.tables.analysis.summaries import superseding
 from xebench.vocabulary import DeviceClass, Status
 
 #: Seconds between two checks which workers are present.
@@ -188,7 +188,7 @@ class Folder:
         self._places = calibrated(earlier)
 
     def check_in_place(self) -> None:
-        """See `xebench.tables.RunWriter.check_in_place`."""
+        """See `xebench.results.RunWriter.check_in_place`."""
         self._writer.check_in_place()
 
     def announce(self, families: Sequence[Family]) -> None:

@@ -16,10 +16,10 @@ class Program(StrEnum):
     """A module that a child process runs (`xebench.system.children.process.python_module`), or serves requests by."""
 
     #: Answer one question (`xebench.system.children.process`).
-    DOCTOR = "xebench.measuring.doctor"
+    DOCTOR = "xebench.doctor.examination"
     DEVICE_PROBE = "xebench.runner.cluster.agent"
     READ_PATTERNS = "xebench.patterns.pattern_file"
-    PROBE_ROOFS = "xebench.measuring.roofline.bench"
+    PROBE_ROOFS = "xebench.roofs.bench"
     TRACE_OPENMP = "xebench.dpex.openmp"
 
     #: Serves requests (`xebench.system.children.worker`) with one of the handlers below, or launches MPI's ranks.

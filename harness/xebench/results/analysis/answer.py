@@ -1,0 +1,379 @@
+"""Derive an outcome from an interval, and an answer from an outcome and a claim. Every answer has a reason.
+
+Each launch costs the device a time that no amount of work explains, about that of an empty kernel or twice as much. It
+is in both sides of a speed-up and draws it towards 1: kernels of 10 us of which one does twice the work of the other
+measured 1.7 to 1.8 times on a GPU whose empty kernel takes 2.9 us.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from xebench.results.analysis.claim import LARGER_PRESET, RAISE_BUDGET, Claim, Judgement
+from xebench.results.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval, median_interval
+from xebench.results.analysis.points import Row
+from xebench.results.analysis.statistics import NO_START, Floats, SeriesStart
+from xebench.vocabulary import (
+    REMEDIES,
+    Answer,
+    DeviceClass,
+    Flag,
+    Metric,
+    Outcome,
+    Reason,
+    StopReason,
+)
+
+#: Times of an empty kernel from which the fixed cost is no remark worth: it is 10 % of the shorter side there.
+FEW: Final = 10.0
+#: Launches of an empty kernel that one command may cost on the host, and half as many each that follows it, until that
+#: makes six times as many: from then on half a launch each. Of 70 pairs of a CPU device the two sides differed by 5.3
+#: at most, a kernel with SLM from one without; of 125 of a discrete GPU by 2.2. The host waits once for many commands.
+LAUNCHES_ALLOWED: Final = {DeviceClass.CPU: 6, DeviceClass.GPU: 3}
+
+#: Part of the difference of the recorded times (where both are the same, of the shorter time) from which that of the
+#: host's times contradicts it.
+PART: Final = 1 / 4
+
+#: What is to be done: a script's call says the same of its functions.
+RECORD_IT: Final = "submit everything by session.launch, session.copy or session.call, or let the metric be wall"
+
+
+def with_fixed_cost(pair: Row, empty_kernel_ns: float | None) -> Row:
+    """A row of the table `pairs` with `times_empty_kernel`, and a remark in its reason where that is few.
+
+    Args:
+        pair: the row; only times on the device's clock are compared with an empty kernel's.
+        empty_kernel_ns: device time of an empty kernel; None where it was not measured.
+    """
+    if pair["metric"] != Metric.DEVICE or pair["variant_ns"] is None or not empty_kernel_ns:
+        return {**pair, "times_empty_kernel": None}
+    times = float(min(pair["baseline_ns"], pair["variant_ns"])) / empty_kernel_ns
+    remark = (
+        f"; times are only {times:.1f} times an empty kernel's ({empty_kernel_ns / 1000:.2g} us): fixed cost is in the "
+        f"ratio; {LARGER_PRESET}"
+    )
+    return {**pair, "times_empty_kernel": times, "reason": pair["reason"] + (remark if times < FEW else "")}
+
+
+#: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that lack a band of their own.
+SAME_WITHIN: Final = 0.02
+
+#: Part of the blocks under another state of the machine from which this is why a pair is inconclusive.
+THROTTLED_SHARE: Final = 0.1
+
+#: Ratio from which a difference is written in times instead of percent.
+TWICE: Final = 2
+
+#: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
+NOTABLE_DRIFT: Final = 0.02
+
+#: Outcomes that say that there is a difference.
+SURE: Final = (Outcome.FASTER, Outcome.SLOWER)
+
+
+@dataclass(frozen=True)
+class Side:
+    """The host times of one side of a pair, for one execution.
+
+    Attributes:
+        name: "the variant" or "the baseline".
+        beside: host time that neither the recorded commands nor the session's calls explain, in ns.
+        allowed_ns: the part of it that launches may cost (`allowed_ns`); NaN in runs that lack it.
+        recorded_ns: the time of the commands.
+    """
+
+    name: str
+    beside: Interval
+    allowed_ns: float
+    recorded_ns: float
+
+    def contradiction(self) -> tuple[Reason, str] | None:
+        """The reason to distrust all times of its commands: a code and a sentence; None if there is none."""
+        most_ns = self.recorded_ns + self.allowed_ns
+        if not self.beside.estimate > most_ns:
+            return None
+        times = f"the {self.recorded_ns / 1e3:.0f} us of its commands and their launches ({self.allowed_ns / 1e3:.0f})"
+        if self.beside.known and self.beside.low <= most_ns:
+            low, high = self.beside.low / 1e3, self.beside.high / 1e3
+            why = f"is {low:.0f} to {high:.0f} us, too noisy to tell whether it is more than {times}"
+            return Reason.NOISE, f"{self.name}'s host time beside its commands {why}; run again on a quieter machine"
+        told = f"beside its commands {self.name} takes {self.beside.estimate / 1e3:.0f} us on the host"
+        return Reason.UNRECORDED, f"{told}, more than {times}: {RECORD_IT}"
+
+
+@dataclass(frozen=True)
+class HostTimes:
+    """The host times of a pair, for one execution: do they contradict what the recorded commands say?
+
+    The host waits for all that a sample does. So its time is that of the recorded commands, of what it costs to submit
+    them and to wait, and of work that was not recorded. A pair is undecided when such work may be longer than a side's
+    own commands, or when it may make up the difference of the two sides.
+
+    All of this is judged by the same estimate as the speed-up, the mean over instances of the medians of their blocks:
+    whoever hides work in too few samples for the one hides it in too few for the other. The upper end of the interval
+    would be stricter, and would leave undecided 44 of 152 pairs of a run on a GPU, by noise alone
+    (`docs/measurement.md`).
+
+    Attributes:
+        baseline, variant: each side by itself.
+        more: the variant's host time beside its commands less the baseline's, in ns.
+    """
+
+    baseline: Side
+    variant: Side
+    more: Interval
+
+    def contradiction(self, outcome: Outcome) -> tuple[Reason, str] | None:
+        """The reason to distrust an outcome of the recorded times: a code and a sentence; None if there is none.
+
+        One that is inconclusive is judged as one of no difference: a claim of its own width may hold of it. A side that
+        is certainly contradicted is named before one whose times are too noisy to decide.
+        """
+        of_sides = filter(None, (self.variant.contradiction(), self.baseline.contradiction()))
+        return min(of_sides, key=lambda found: found[0] == Reason.NOISE, default=None) or self._difference(outcome)
+
+    def _difference(self, outcome: Outcome) -> tuple[Reason, str] | None:
+        recorded = self.baseline.recorded_ns, self.variant.recorded_ns
+        differ = outcome in (Outcome.FASTER, Outcome.SLOWER)
+        gain_ns = abs(recorded[0] - recorded[1]) if differ else min(recorded)
+        # NaN, where a run lacks the cost of launches, is never exceeded
+        least_ns = np.max([PART * gain_ns, self.baseline.allowed_ns, self.variant.allowed_ns])
+        if outcome != Outcome.SLOWER and self.more.estimate > least_ns:
+            side, more_ns = self.variant, self.more.estimate
+        elif outcome != Outcome.FASTER and -self.more.estimate > least_ns:
+            side, more_ns = self.baseline, -self.more.estimate
+        else:
+            return None
+        return Reason.UNRECORDED, (
+            f"beside its commands {side.name} takes {more_ns / 1e3:.0f} us more on the host than the other side: "
+            f"{RECORD_IT}"
+        )
+
+
+def doubt(
+    name: str,
+    time_ns: Floats,
+    beside_ns: Floats,
+    *,
+    device_class: str,
+    empty_kernel_ns: float | None,
+    commands: float,
+) -> str | None:
+    """The reason to distrust a time that is compared with no other, in a line; None if there is none.
+
+    Args:
+        name: of it.
+        time_ns: the time of the commands in each sample, of one execution.
+        beside_ns: the host's time of each sample, of one execution, without this and without the session's calls.
+        device_class, empty_kernel_ns, commands: see `allowed_ns`.
+    """
+    allowed = allowed_ns(device_class, empty_kernel_ns, commands)
+    found = Side(name, median_interval(beside_ns), allowed, float(np.median(time_ns))).contradiction()
+    return found and f"{found[0]}: {found[1]}"
+
+
+def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float) -> float:
+    """Host time that the launches of one execution may cost beside their commands and the session's own calls.
+
+    Many commands may cost a measured launch each: drivers leave gaps between short ones.
+
+    Args:
+        device_class: gpu or cpu.
+        empty_kernel_ns: host time of an empty kernel's launch and wait; None where it was not measured.
+        commands: of one execution, without barriers.
+    """
+    of_one = LAUNCHES_ALLOWED[DeviceClass(device_class)]
+    return min(of_one * (1 + commands) / 2, 5 * of_one + commands) * (empty_kernel_ns or math.nan)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """Circumstances that may have kept a pair from a conclusion.
+
+    Attributes:
+        stopped_by: Which rule ended the sampling, if known.
+        drift: Change of the blocks' speed-up from the first half to the second (`intervals.drift`).
+        throttled: Part of the blocks in which the machine was in another state.
+        quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
+            (`intervals.blurred`).
+        host: The pair by the host's clock, if the metric is the device's.
+        disturbance: The flag of most of the blocks in which the machine was in another state.
+        start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
+            if that came to an end.
+        later: The speed-up after these blocks, where it did not.
+        spoilt: What became of a side most of whose samples are not valid.
+    """
+
+    stopped_by: str | None = None
+    drift: Interval = UNKNOWN
+    throttled: float = 0.0
+    quantum: float = 0.0
+    host: HostTimes | None = None
+    disturbance: Flag = Flag.THROTTLED
+    start: SeriesStart = NO_START
+    later: Interval = UNKNOWN
+    spoilt: str | None = None
+
+    def drifting(self, interval: Interval, band: float) -> bool:
+        """True if the sides drift apart and it matters: too little is left after their start, or the drift lasts to the
+        end, and the later blocks say something else.
+        """
+        if self.start.over:
+            return self.start.length > 0 and not interval.known
+        outside = not interval.low <= self.later.estimate <= interval.high
+        return outside and outcome_of(interval, band) != outcome_of(self.later, band)
+
+
+def outcome_of(interval: Interval, band: float = SAME_WITHIN) -> Outcome:
+    """Outcome of the interval of a speed-up: faster or slower when it excludes 1, however near to 1 it is.
+
+    An interval that holds 1 is same when it lies within the band around 1, and inconclusive when it leaves the band or
+    is unknown.
+    """
+    if not interval.known:
+        return Outcome.INCONCLUSIVE
+    if interval.low > 1:
+        return Outcome.FASTER
+    if interval.high < 1:
+        return Outcome.SLOWER
+    return Outcome.SAME if _within(interval, band) else Outcome.INCONCLUSIVE
+
+
+def _within(interval: Interval, band: float) -> bool:
+    return interval.low >= 1 / (1 + band) and interval.high <= 1 + band
+
+
+def same_within(precision: float) -> float:
+    """The band around 1 that goes with a precision: twice as wide on the logarithmic scale, as precision is.
+
+    An interval of a half-width below the precision then lies within the band, or excludes 1: nothing is left open.
+    """
+    return math.expm1(2 * precision)
+
+
+def judge(
+    interval: Interval,
+    claim: Claim | None,
+    circumstances: Circumstances,
+    band: float = SAME_WITHIN,
+    least: float = 1.0,
+) -> Judgement:
+    """The answer to a claim of time, of a pair whose both sides ran and computed the right result.
+
+    Args:
+        interval: The speed-up with its interval over blocks.
+        claim: None when nothing is claimed of this pair.
+        circumstances: What else is known of the blocks.
+        band: Relative difference below which two times are the same in practice (`same_within`).
+        least: the smallest ratio that is promised here.
+    """
+    trusted, outcome, code, reason = _conclude(interval, circumstances, band)
+    if claim is None:
+        return Judgement(outcome, Answer.NO_CLAIM, code, reason)
+    answer = _answer(interval, outcome, claim, band, least) if trusted else Answer.UNDECIDED
+    return Judgement(outcome, answer, code, reason)
+
+
+def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, least: float) -> Answer:
+    """The answer to a claim of time by an interval that can be trusted."""
+    if claim.word == Outcome.SAME:
+        wanted = claim.within or band
+        if _within(interval, wanted):
+            return Answer.HOLDS
+        outside = interval.low > 1 + wanted or interval.high < 1 / (1 + wanted)
+        # a difference that is sure inverts a claim of none; with a width of the claim's own it must leave that
+        return Answer.INVERTS if outside or (not claim.within and outcome in SURE) else Answer.UNDECIDED
+    if _within(interval, band):  # a difference that is sure and too small to matter
+        return Answer.NO_EFFECT
+    if outcome not in SURE:
+        return Answer.UNDECIDED
+    if outcome != claim.word:
+        return Answer.INVERTS
+    most = max(interval.high, 1 / interval.low)
+    return Answer.HOLDS if most >= least else Answer.NO_EFFECT
+
+
+def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> tuple[bool, Outcome, str, str]:
+    """Conclude from the interval: an outcome, its code, and a sentence."""
+    if circumstances.drifting(interval, band):
+        why = f"the first {circumstances.start.length} blocks of an instance differ from those that follow"
+        left = describe(interval, "blocks") if interval.known else f"{interval.n} blocks"
+        advice = f"take more in each, by --min-samples {4 * circumstances.start.length} and a longer budget"
+        return False, Outcome.INCONCLUSIVE, Reason.DRIFT, f"{Reason.DRIFT}: {why} ({left}); {advice}"
+    if not interval.known:
+        in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
+        ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
+        advice = circumstances.spoilt or ("go on with --resume" if in_between else RAISE_BUDGET)
+        return (
+            False,
+            Outcome.INCONCLUSIVE,
+            Reason.FEW_BLOCKS,
+            f"{Reason.FEW_BLOCKS}: {interval.n} of the {MIN_SAMPLES} that an interval needs{ended}; {advice}",
+        )
+    outcome = outcome_of(interval, band)
+    measured = describe(interval, "blocks")
+    contradiction = circumstances.host and circumstances.host.contradiction(outcome)
+    if outcome == Outcome.INCONCLUSIVE:
+        # an interval that decides nothing refutes nothing: host times are as noisy as the cause of its width
+        code, why = _obstacle(interval, circumstances)
+        return not contradiction, outcome, code, f"{code}: {why} ({measured})"
+    if contradiction:
+        doubt, told = contradiction
+        return False, Outcome.INCONCLUSIVE, doubt, f"{doubt}: {told} ({measured})"
+    if outcome == Outcome.SAME:
+        return True, outcome, Reason.MEASURED, f"{measured}, same within {100 * band:.3g} %"
+    return True, outcome, Reason.MEASURED, f"{size(interval.estimate)}: {measured}"
+
+
+def size(speedup: float) -> str:
+    """A difference in words: ``faster by 1.6 %``, ``slower by 25 %``, ``3.2 times as fast``, ``3.2 times as long``.
+
+    By how much the longer time exceeds the shorter one; from twice on how many times it is as long.
+    """
+    ratio = max(speedup, 1 / speedup)
+    if ratio < TWICE:
+        return f"{'faster' if speedup >= 1 else 'slower'} by {_digits(100 * (ratio - 1), 2)} %"
+    return f"{_digits(ratio, 3)} times as {'fast' if speedup >= 1 else 'long'}"
+
+
+def _digits(value: float, digits: int) -> str:
+    """A number with so many digits, without an exponent where it is large."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
+
+
+def describe(interval: Interval, unit: str) -> str:
+    """A speed-up in words: ``1.312, 95 % interval 1.280 to 1.345, 84 blocks of 6 instances``."""
+    of = f" of {interval.groups} instances" if interval.groups > 1 else ""
+    return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}{of}"
+
+
+def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
+    """The reason why the interval does not decide, the likeliest cause first: a code, and a sentence with advice."""
+    if _mostly_quantum(interval, circumstances.quantum):
+        return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; {LARGER_PRESET}"
+    if circumstances.throttled >= THROTTLED_SHARE:
+        flag, part = circumstances.disturbance, circumstances.throttled
+        return flag, f"the machine's state changed in {part:.0%} of the blocks; {REMEDIES[flag]}, and run again"
+    moved = circumstances.drift
+    if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
+        return Reason.DRIFT, f"the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
+    if circumstances.stopped_by == StopReason.PASS:
+        return Reason.BUDGET, "the run ended before the interval was narrow enough; go on with --resume"
+    if circumstances.stopped_by == StopReason.BUDGET:
+        return Reason.BUDGET, f"the time was spent before the interval was narrow enough; {RAISE_BUDGET}"
+    return Reason.NOISE, "the interval is too wide to decide; run again on a quieter machine"
+
+
+def _mostly_quantum(interval: Interval, quantum: float) -> bool:
+    """True if the timer's quantum makes at least half of the interval.
+
+    It was squared and added (`intervals.blurred`): half of the square is its own then.
+    """
+    half_width = math.log(interval.high / interval.low) / 2
+    return 0 < half_width <= math.sqrt(2) * math.log1p(quantum)

@@ -1,0 +1,362 @@
+"""Every variant against the naive one of its family, or the one that a claim names: the speed-up over blocks, and
+whether the claim holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from xebench.results.analysis import answer, intervals, summaries
+from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
+from xebench.results.analysis.claim import columns
+from xebench.results.analysis.judge import Comparison, family_comparisons
+from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
+from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
+from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
+
+#: Columns of the variant's case that a pair repeats.
+_KEPT: Final = (
+    "case_id", "family_id", "pattern", "chapter", "guide", "catalogue", "preset", "parameters", "preset_parameters",
+    "host", "device", "device_class", "metric", "variant", "role",
+)  # fmt: skip
+
+
+def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
+    """The rows of the table `pairs`, for each state that was measured: one for each claim, and one for each variant
+    but the baseline of which nothing is claimed against the baseline. What is claimed of generated code has none.
+
+    A family without a naive, baseline or antipattern variant has no pairs.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+        devices: The table `devices`, for the timers, the empty kernel and the cost of a launch.
+        summaries: The rows of the table `summaries`, for the fractions of the roof.
+    """
+    blocks = _BlockMedians(cases, samples)
+    used = by_device(devices)
+    roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
+    compared = list(_compared(cases, blocks))
+    priors = _priors(compared)
+    result: list[Row] = []
+    for pair in compared:
+        device = used.get(device_key(pair.case), {})
+        row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
+        fraction, roof = roofs.get((pair.case["case_id"], pair.state), (None, None))
+        result.append({**row, "state": pair.state, "roof_fraction": fraction, "nearest_roof": roof})
+    return result
+
+
+@dataclass(frozen=True)
+class MeasuredPair:
+    """The measurements of two cases, before any conclusion.
+
+    Attributes:
+        baseline, case: rows of the table `cases`.
+        state: of the caches; None when nothing was sampled.
+        speedup: of the second over the first, with the interval of its own instances alone.
+        ratios: log speed-up in each block, by instance.
+        prior: how much instances differ according to the run's other pairs.
+        quantum: error that the timer's quantum makes in the speed-up, as a relative size.
+        same_program: True if both send the same requests to the device; None if that is unknown.
+    """
+
+    baseline: Row
+    case: Row
+    state: str | None
+    speedup: intervals.Interval
+    ratios: Sequence[Floats]
+    prior: Prior
+    quantum: float
+    same_program: bool | None
+
+
+def measured_pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame) -> Iterator[MeasuredPair]:
+    """The measurements of each pair without a claim, in each state, for callers that compare in another way than
+    `pairs`.
+
+    Args:
+        cases: The table `cases`.
+        samples: The table `samples`.
+        devices: The table `devices`.
+    """
+    used, compared = by_device(devices), list(_compared(cases, _BlockMedians(cases, samples)))
+    priors = _priors(compared)
+    for pair in compared:
+        if pair.claim is None:
+            yield _measured(pair, used.get(device_key(pair.case), {}), priors.get(pair.kind, NOTHING))
+
+
+def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
+    shared, quantum = pair.shared.settled, 0.0
+    if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
+        quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+    ratios = intervals.by_instance(intervals.log_ratios(shared.baseline_ns, shared.variant_ns), shared.instances)
+    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, ratios, prior, quantum, pair.same_program)
+
+
+#: Columns of `_Shared` that have a row for each side, in its order.
+_OF_BOTH: Final = ("measured_ns", "host_ns", "session_ns", "events")
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Both sides in the blocks that both have, in order.
+
+    Attributes:
+        baseline_ns, variant_ns: times of one execution.
+        instances: instance of the family that each block is of.
+        positions: which block of its instance each one is, warm-up included.
+        measured_ns: for each side what the timer saw in each block: a batch of executions.
+        host_ns: for each side the host's time of one execution in each block.
+        session_ns: for each side the part of it that passed in calls of the session; 0 in runs that do not record it.
+        events: for each side the number in one execution; NaN in runs that do not record it.
+        throttled: part of the blocks in which the machine was in another state.
+        disturbance: the flag of most of them.
+    """
+
+    baseline_ns: Floats
+    variant_ns: Floats
+    instances: Floats
+    positions: Floats
+    measured_ns: Floats
+    host_ns: Floats
+    session_ns: Floats
+    events: Floats
+    throttled: float
+    disturbance: Flag
+
+    @cached_property
+    def start(self) -> SeriesStart:
+        """The slow start of the pair, in which the two sides do not yet differ as they will in the end."""
+        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
+        by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.positions))
+        return start_of_instances(list(zip(*by_instance, strict=True)))
+
+    @cached_property
+    def settled(self) -> _Shared:
+        """Without the blocks of a start that is over."""
+        return self.later if self.start.over else self
+
+    @cached_property
+    def later(self) -> _Shared:
+        """The blocks after the start."""
+        if not self.start.length:
+            return self
+        kept = self.positions >= self.start.length
+        one = {name: getattr(self, name)[kept] for name in ("baseline_ns", "variant_ns", "instances", "positions")}
+        both = {name: getattr(self, name)[:, kept] for name in _OF_BOTH}
+        return replace(self, **one, **both)
+
+    def medians(self) -> list[float]:
+        """The log speed-up of each instance that counts."""
+        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
+        groups = intervals.counted_groups(intervals.by_instance(ratios, self.instances))
+        return [float(np.median(group)) for group in groups]
+
+
+_NONE: Final = np.empty(0)
+_NEITHER: Final = np.empty((2, 0))
+_NOTHING_SHARED: Final = _Shared(*(_NONE,) * 4, *(_NEITHER,) * 4, throttled=0.0, disturbance=next(iter(REMEDIES)))
+
+
+class _BlockMedians:
+    """The median of the samples that count, for each case, state and block."""
+
+    def __init__(self, cases: pd.DataFrame, samples: pd.DataFrame) -> None:
+        self._states = summaries.states_of(samples)
+        self.spoilt = summaries.spoilt(cases, samples)
+        trusted = summaries.usable(cases, samples)
+        described = trusted.assign(
+            measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
+            session_ns=trusted["session_ns"].astype("float64").fillna(0),
+            **{name: trusted[name].astype("float64") for name in ("host_ns", "events")},
+        )
+        marks = trusted["sample_flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
+        grouped = described.join(marks).groupby(["case_id", "state", "block"])
+        blocks = pd.DataFrame(
+            {
+                **{name: grouped[name].median() for name in ("time_ns", *_OF_BOTH)},
+                "instance": grouped["instance"].first(),
+                "position": grouped["position"].first(),
+            }
+        ).join(grouped[[*REMEDIES]].max())
+        self._blocks = {key: data.droplevel([0, 1]) for key, data in blocks.groupby(level=[0, 1])}
+
+    def states(self, *cases: Row) -> Sequence[str | None]:
+        return summaries.in_order(*(self._states.get(case["case_id"], ()) for case in cases))
+
+    def shared(self, baseline: Row, case: Row, state: str | None) -> _Shared:
+        base, own = (self._blocks.get((side["case_id"], state)) for side in (baseline, case))
+        if base is None or own is None:
+            return _NOTHING_SHARED
+        _, in_base, in_own = np.intersect1d(base.index, own.index, assume_unique=True, return_indices=True)
+        disturbed = base[[*REMEDIES]].to_numpy(bool)[in_base] | own[[*REMEDIES]].to_numpy(bool)[in_own]
+        both = {
+            name: np.array([side[name].to_numpy()[at] for side, at in ((base, in_base), (own, in_own))])
+            for name in _OF_BOTH
+        }
+        return _Shared(
+            base["time_ns"].to_numpy()[in_base],
+            own["time_ns"].to_numpy()[in_own],
+            base["instance"].to_numpy()[in_base],
+            base["position"].to_numpy()[in_base],
+            **both,
+            throttled=float(disturbed.any(axis=1).mean()) if disturbed.size else 0.0,
+            disturbance=[*REMEDIES][int(disturbed.sum(axis=0).argmax())],
+        )
+
+
+@dataclass(frozen=True)
+class _Pair(Comparison):
+    """A comparison in one state.
+
+    Attributes:
+        state: of the caches; None when nothing was sampled.
+        shared: both sides' blocks.
+        spoilt: what became of a side most of whose samples are not valid.
+    """
+
+    state: str | None
+    shared: _Shared
+    spoilt: str | None
+
+    @property
+    def kind(self) -> tuple[str | None, ...]:
+        """Host, device, metric and state: pairs that share them share a prior."""
+        return *device_key(self.case), self.case["metric"], self.state
+
+
+def _compared(cases: pd.DataFrame, blocks: _BlockMedians) -> Iterator[_Pair]:
+    families: dict[str, list[Row]] = {}
+    for case in rows(cases):
+        families.setdefault(case["family_id"], []).append(case)
+    for one in itertools.chain.from_iterable(map(family_comparisons, families.values())):
+        for state in blocks.states(one.baseline, one.case):
+            sides = (one.baseline["case_id"], one.case["case_id"])
+            spoilt = next((told for side in sides if (told := blocks.spoilt.get((side, str(state))))), None)
+            shared = blocks.shared(one.baseline, one.case, state)
+            yield _Pair(one.baseline, one.case, one.claim, state, shared, spoilt)
+
+
+def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
+    """The pooled variance between instances for each device, metric and state."""
+    medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
+    for pair in pairs:
+        if pair.claim is not None and pair.claim.of_accuracy:  # its times are another pair's, too
+            continue
+        if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
+            medians.setdefault(pair.kind, []).append(pair.shared.settled.medians())
+    return {kind: prior_of(known) for kind, known in medians.items()}
+
+
+def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
+    baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
+    # what the interval is of: an instance that was cut off does not count
+    counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
+    failed = pair.ended(len(counted), pair.spoilt)
+    quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
+    if not failed:
+        on_device_clock, timed = metric_named(case["metric"]).on_device_clock, np.isfinite(shared.host_ns).all()
+        if timed:
+            wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
+        if on_device_clock:
+            quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
+        if on_device_clock and timed:
+            host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
+        exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
+            exact = moderated_speedup(exact, prior)
+        speedup = intervals.blurred(exact, quantum)
+    said, least = columns(pair.claim), pair.least(device)
+    later = intervals.UNKNOWN
+    if not failed and not shared.start.over:
+        later = intervals.speedup(shared.later.baseline_ns, shared.later.variant_ns, shared.later.instances)
+    judged = failed or pair.judge(
+        speedup,
+        device,
+        answer.Circumstances(
+            case["stopped_by"],
+            intervals.drift(shared.baseline_ns / shared.variant_ns, shared.instances),
+            shared.throttled,
+            quantum,
+            host,
+            shared.disturbance,
+            pair.shared.start,
+            later,
+            pair.spoilt,
+        ),
+    )
+    return {
+        **{name: case[name] for name in _KEPT},
+        "baseline_case_id": baseline["case_id"],
+        "baseline": baseline["variant"],
+        "baseline_ns": None if failed else np.median(shared.baseline_ns),
+        "variant_ns": None if failed else np.median(shared.variant_ns),
+        "speedup": speedup.estimate,
+        "speedup_low": speedup.low,
+        "speedup_high": speedup.high,
+        "wall_speedup": wall.estimate,
+        "wall_speedup_low": wall.low,
+        "wall_speedup_high": wall.high,
+        "blocks": sum(group.size for group in counted),
+        "instances": len(counted),
+        "outcome": judged.outcome,
+        "same_program": pair.same_program,
+        **said,
+        "of_guide": _part(speedup.estimate, said["guide_speedup"]),
+        "at_guides_size": pair.at_guides_size(device),
+        "at_least": least if least > 1 else None,
+        "answer": judged.answer,
+        "reason_code": str(judged.code),
+        "reason": judged.reason,
+    }
+
+
+def _part(speedup: float | None, printed: float | None) -> float | None:
+    """A speed-up as a part of the one that the guide prints."""
+    return speedup / printed if printed and speedup and math.isfinite(speedup) else None
+
+
+def _host_times(shared: _Shared, device_class: str, empty_kernel_ns: float | None) -> HostTimes:
+    recorded = np.array([shared.baseline_ns, shared.variant_ns])
+    beside = shared.host_ns - shared.session_ns - recorded
+
+    def over_blocks(values: Floats) -> intervals.Interval:
+        return intervals.grouped_interval(intervals.by_instance(values, shared.instances))
+
+    baseline, variant = (
+        Side(
+            name,
+            over_blocks(beside[at]),
+            allowed_ns(device_class, empty_kernel_ns, float(np.median(shared.events[at]))),
+            float(np.median(recorded[at])),
+        )
+        for at, name in enumerate(("the baseline", "the variant"))
+    )
+    return HostTimes(baseline, variant, over_blocks(beside[1] - beside[0]))
+
+
+def _quantum(shared: _Shared, resolution_ns: float) -> float:
+    """Error that the timer's quantum makes in the speed-up, as a relative size: the sum of both sides'.
+
+    A time of 40.4 quanta reads 40 or 41, more often 40: the median of many readings is off by up to half a quantum,
+    and no number of them shows it. Where all readings are the same, the kernel may keep step with the timer. Then each
+    execution may be off by nearly a whole quantum, and executions that are timed as a batch do not average it out.
+    """
+    return sum(
+        resolution_ns / float(np.median(time_ns))
+        if np.ptp(measured_ns) < resolution_ns / 2
+        else resolution_ns / 2 / float(np.median(measured_ns))
+        for time_ns, measured_ns in zip((shared.baseline_ns, shared.variant_ns), shared.measured_ns, strict=True)
+    )

@@ -1,0 +1,326 @@
+"""One file that holds a run: its tables and manifest, without the names of its user, host and folders.
+
+A path becomes its last part. A user becomes ``user``, a host ``host1``, ``host2``, wherever it stands, so that keys
+stay equal in all tables. Whose names these are is found in the run (``/home/NAME``, the hosts that it names) and on the
+machine that packs it. A name that is a word of the tables themselves, such as the user ``gpu``, cannot be replaced.
+
+The file is a zip in which nothing is compressed, as Parquet is already: so its own size bounds what is read of it. It
+is read in memory, by the names of its entries that are expected; nothing is ever written for it. The same run gives the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import io
+import json
+import os
+import pwd
+import re
+import socket
+import struct
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import pandas as pd
+
+from xebench import vocabulary
+from xebench.errors import RunFolderError
+from xebench.results import files, schema
+
+#: A part of a path: a name without these characters, at which a path ends.
+_PART: Final = r"[^\s/'\"`:;,|<>()\[\]{}=\\]+"
+
+_FOLDERS: Final = rf"(?:/|{_PART}(?: {_PART})*/)*"
+#: A path from the root or from a home folder, after what is no part of a key such as ``pattern/variant/smoke/-/cpu``.
+_PATH: Final = re.compile(
+    rf"(?:(?<=-[A-Za-z])|(?<![\w./)\]}}~-]))(?:~[\w.-]*|\.{{1,2}})?/(?={_PART}){_FOLDERS}(?P<last>{_PART})?"
+)
+
+_HOME: Final = re.compile(rf"/(?:home|Users)/({_PART})")
+
+_URL: Final = re.compile(r"\b[A-Za-z][\w+.-]*://[^\s'\"<>]+")
+
+_MAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+_NUMBER: Final = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+
+_IP: Final = re.compile(rf"(?<![\w.])(?:{_NUMBER}\.){{3}}{_NUMBER}(?::\d+)?(?![\w.])")
+
+_RELATIVE: Final = re.compile(r"[^=\s]*/")
+
+#: Versions that may look like an address.
+_VERSIONS: Final = ("driver_version", "drivers", "packages")
+#: Entries of the manifest that are what a user wrote: any slash there is of a path.
+_WRITTEN: Final = ("command", "paths")
+
+_EVERYBODYS: Final = ("localhost", "root", "localdomain")
+
+
+class Names:
+    """The users and hosts that a run must not name, and what stands for each.
+
+    Attributes:
+        kept: names that stay, as they are words of the tables too.
+    """
+
+    def __init__(self, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], more: Iterable[str]) -> None:
+        """Find them.
+
+        Args:
+            manifest: of the run.
+            tables: of the run.
+            more: words of the user's own that must not be named either.
+        """
+        texts = [json.dumps(manifest, ensure_ascii=False), *(text for _, column in _texts(tables) for text in column)]
+        users = {name for text in texts for name in _HOME.findall(text)} | set(_users())
+        hosts = dict.fromkeys([*tables["devices"]["host"].dropna(), *manifest.get("hosts", {}), *_hosts()])
+        stand_ins = dict.fromkeys(users, "user") | dict.fromkeys(more, "removed")
+        for number, name in enumerate(hosts, start=1):
+            for own in {name, name.partition(".")[0]}:
+                stand_ins.setdefault(own, f"host{number}")
+        words = _words(tables["cases"])
+        asked = {name.lower(): stand_in for name, stand_in in stand_ins.items() if len(name) > 1}
+        self.kept = sorted(name for name in asked if name in words and name not in _EVERYBODYS)
+        self._stand_ins = {name: stand_in for name, stand_in in asked.items() if name not in {*words, *_EVERYBODYS}}
+        longest_first = sorted(map(re.escape, self._stand_ins), key=len, reverse=True)
+        # a name stands between what is no letter and no digit: in run_alice too
+        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(longest_first) or '(?!)'})(?![^\W_])", re.IGNORECASE)
+
+    def without(self, text: str) -> str:
+        """A text without these names."""
+        return self._any.sub(lambda found: self._stand_ins[found[0].lower()], text)
+
+
+def anonymous(
+    manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], more: Iterable[str] = ()
+) -> tuple[dict[str, Any], dict[str, pd.DataFrame], list[str]]:
+    """A run's manifest and tables without paths, users, hosts and addresses, and the names that had to stay.
+
+    Args:
+        manifest: of the run; it is not changed.
+        tables: as the schema has them; they are not changed.
+        more: further words to take out, such as a project's name.
+    """
+    names = Names(manifest, tables, more)
+    columns = {table: dict(_cleaned(data, names)) for table, data in tables.items()}
+    clean = {table: data.assign(**columns[table]) for table, data in tables.items()}
+    return _in_json(manifest, lambda text, keys: _clean(text, names, keys)), clean, names.kept
+
+
+def _cleaned(data: pd.DataFrame, names: Names) -> Iterator[tuple[str, Any]]:
+    for name in data.select_dtypes(include=["string", "object"]).columns:
+        codes, texts = pd.factorize(data[name])
+        plain = [_clean_cell(str(text), names, name) for text in texts]
+        yield name, pd.array([plain[code] if code >= 0 else None for code in codes], dtype="string")
+
+
+def _clean_cell(text: str, names: Names, column: str) -> str:
+    if text[:1] in "[{":
+        with contextlib.suppress(ValueError):
+            parsed = json.loads(text)
+            clean = _in_json(parsed, lambda leaf, keys: _clean(leaf, names, (column, *keys)))
+            return text if clean == parsed else json.dumps(clean)
+    return _clean(text, names, (column,))
+
+
+def _in_json(value: Any, change: Callable[[str, tuple[str, ...]], str], keys: tuple[str, ...] = ()) -> Any:
+    """A value of JSON with every text of it changed, the keys of objects too."""
+    if isinstance(value, str):
+        return change(value, keys)
+    if isinstance(value, Mapping):
+        return {change(key, ()): _in_json(each, change, (*keys, key)) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_json(each, change, keys) for each in value]
+    return value
+
+
+def _clean(text: str, names: Names, keys: tuple[str, ...]) -> str:
+    """A text without paths, addresses and names.
+
+    Args:
+        text: a text of a table or the manifest.
+        names: of users and hosts.
+        keys: where it stands: a column or an entry of the manifest, and keys of JSON in it.
+    """
+    text = _URL.sub("address", text)
+    if text.startswith(("/", "~/")) and "\n" not in text and ": " not in text:  # a path as a whole, with its spaces
+        text = text.rstrip("/").rpartition("/")[2]
+    text = _PATH.sub(lambda found: found["last"] or "", text)
+    if any(key in _WRITTEN for key in keys):
+        text = _RELATIVE.sub("", text)
+    text = names.without(_MAIL.sub("address", names.without(text)))
+    return text if any(key in _VERSIONS for key in keys) else _IP.sub("address", text)
+
+
+def _texts(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, Iterable[str]]]:
+    for data in tables.values():
+        for name in data.select_dtypes(include=["string", "object"]).columns:
+            yield name, map(str, data[name].dropna().unique())
+
+
+def _users() -> Iterator[str]:
+    """Names of the packing user: the login, the home folder's name, the full name."""
+    with contextlib.suppress(OSError, KeyError, ImportError):  # as of a user that the machine has no entry for
+        yield getpass.getuser()
+    with contextlib.suppress(RuntimeError):
+        yield Path.home().name
+    with contextlib.suppress(KeyError):
+        yield pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0]
+
+
+def _hosts() -> Iterator[str]:
+    """Names of the host that packs."""
+    yield socket.gethostname()
+
+
+def _words(cases: pd.DataFrame) -> set[str]:
+    """Words that tables consist of: words of the schema, and names of built-in patterns and their parameters."""
+    own = cases[cases["source"].fillna("").str.startswith("benchmarks/")]
+    texts = {text for name in ("pattern", "variant", "chapter", "preset") for text in own[name].dropna().unique()}
+    texts |= {key for text in own["parameters"].dropna().unique() for key in json.loads(text)}
+    texts |= {name for table in schema.TABLES for name in (table, *schema.columns(table))}
+    texts |= {str(each) for kind in vars(vocabulary).values() if isinstance(kind, type) for each in _members(kind)}
+    return {word for text in texts for word in re.split(r"[\W_]+", text.lower()) if word}
+
+
+def _members(kind: type) -> Iterable[Any]:
+    return getattr(kind, "__members__", {}).values()
+
+
+_ENTRIES: Final = (files.MANIFEST, *(f"{table}.parquet" for table in schema.RUN_TABLES))
+
+#: Largest pack: the largest run that is kept has 5 MB, and 400 MB in memory.
+MOST_BYTES: Final = 1 << 30
+
+#: The end of a zip: signature, two numbers of disks, entries here and in all, bytes and place of the list, comment.
+_END: Final = struct.Struct("<4s4H2LH")
+
+_END_OF_64: Final = b"PK\x06\x07"
+
+_MOST_OF_LIST: Final = 4096
+
+#: Date of every entry, the first that a zip can have: an entry must not say when it was packed.
+_WHEN: Final = (1980, 1, 1, 0, 0, 0)
+
+
+def write(
+    path: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], more: Iterable[str] = ()
+) -> list[str]:
+    """Write a run as one file without paths, users and hosts; the names that had to stay.
+
+    Args:
+        path: of the file; one that is there is replaced.
+        manifest: of the run.
+        tables: all of them, as today's schema has them.
+        more: further words to take out.
+
+    Raises:
+        RunFolderError: The file cannot be written.
+    """
+    clean, data, kept = anonymous(manifest, tables, more)
+    state = "complete" if manifest["state"] == "complete" else "interrupted"
+    contents = {f"{table}.parquet": _parquet(data[table]) for table in schema.RUN_TABLES}
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    clean |= {"schema_version": schema.SCHEMA_VERSION, "state": state, "packed": True, files.SHA256: sums}
+    contents = {files.MANIFEST: files.as_manifest(clean).encode(), **contents}
+
+    def fill(temporary: Path) -> None:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as pack:
+            for name, content in contents.items():
+                entry = zipfile.ZipInfo(name, _WHEN)
+                entry.external_attr = 0o644 << 16
+                pack.writestr(entry, content)
+
+    files.replace(path, fill)
+    return kept
+
+
+def _parquet(data: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    files.to_parquet(data, buffer)
+    return buffer.getvalue()
+
+
+class PackedTables:
+    """The tables of a pack, each read when it is first used, like those of a folder.
+
+    Args:
+        path: The file.
+
+    Raises:
+        RunFolderError: It is no pack of a run, or one of a newer xebench.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.manifest = files.parse_manifest(path, self._content(files.MANIFEST))
+        self._sha256 = self.manifest.get(files.SHA256, {})
+
+    def __call__(
+        self,
+        table: str,
+        names: Sequence[str] | None = None,
+        samples: Collection[int] | None = None,
+        cases: Collection[str] | None = None,
+    ) -> pd.DataFrame:
+        """Read a table; raises the same errors as `xebench.results.files.TableFiles`."""
+        name = f"{table}.parquet"
+        content = self._content(name)
+        if self._sha256.get(name) != hashlib.sha256(content).hexdigest():
+            raise RunFolderError(f"{self._path} is damaged: the checksum of {name} differs: ask for the file again")
+        where = self._path / name
+        return files.read_parquet(where, table, names, samples, cases, content=io.BytesIO(content))
+
+    def _content(self, name: str) -> bytes:
+        """An entry.
+
+        Raises:
+            RunFolderError: The file is no pack of a run.
+        """
+        try:
+            if not self._path.is_file():
+                raise ValueError("it is no file")
+            with self._path.open("rb") as file:
+                _check_end(file)
+                with zipfile.ZipFile(file) as pack:
+                    _check_entries(pack.infolist())
+                    return pack.read(name)
+        except OSError as error:
+            raise RunFolderError(f"{self._path} cannot be read: {error.strerror or error}") from error
+        except (ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            raise RunFolderError(
+                f"{self._path} is no run that 'xebench pack-run' has packed ({error}): check the path"
+            ) from error
+
+
+def _check_end(file: BinaryIO) -> None:
+    """Look how large a zip says that it is, before its list is read.
+
+    Raises:
+        ValueError: it is larger than a run can be, or no zip.
+    """
+    size = file.seek(0, io.SEEK_END)
+    if size > MOST_BYTES:
+        raise ValueError(f"it has {size >> 20} MiB, the limit is {MOST_BYTES >> 20}")
+    file.seek(max(0, size - _END.size - 20))
+    tail = file.read()
+    if len(tail) < _END.size or tail[: -_END.size].startswith(_END_OF_64):
+        raise ValueError("it is no zip of xebench")
+    signature, _, _, _, entries, bytes_of_list, _, comment = _END.unpack(tail[-_END.size :])
+    if signature != b"PK\x05\x06" or comment or entries != len(_ENTRIES) or bytes_of_list > _MOST_OF_LIST:
+        raise ValueError("it is no zip of xebench")
+
+
+def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
+    """Raises ValueError unless a zip has what a pack has, each once and as it is."""
+    if sorted(entry.filename for entry in entries) != sorted(_ENTRIES):
+        raise ValueError("it holds files that do not belong to a run")
+    if any(entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1 for entry in entries):
+        raise ValueError("its files are compressed or encrypted")
+    if any(entry.file_size != entry.compress_size for entry in entries):
+        raise ValueError("a file in it differs from its stated size")

@@ -1,0 +1,368 @@
+"""A device as probes see it, and probes measured in this process: a run's worker, or a child of another.
+
+``python -m xebench.roofs.bench DEVICE EFFORT NAME...`` prints one JSON list of results. The parent detects
+a crash or a hang, and starts another process for the remaining probes.
+"""
+
+# mypy: disable-error-code="untyped-decorator"
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from xebench.dpex import DpexError, kernel
+from xebench.dpex import kernel_api as kapi
+from xebench.errors import TooLarge, Unsupported, describe_error, first_line
+from xebench.results.analysis import metrics
+from xebench.roofs.catalogue import Probe, find_probe, grouped
+from xebench.roofs.measure import ProbeResult
+from xebench.roofs.search import (
+    EFFORTS,
+    FULL,
+    QUICK,
+    Effort,
+    Form,
+    Measurement,
+    NoForm,
+    Undetermined,
+    WrongResult,
+    array_bytes,
+    grown,
+    largest_array_bytes,
+    search,
+)
+from xebench.session.device_memory import DeviceMemory, cache_bytes
+from xebench.session.session import Session
+from xebench.system.children import Program
+from xebench.system.children.process import answer
+from xebench.system.sycl_types import Array, UsmArray
+from xebench.vocabulary import is_valid
+
+AnyNumbers = TypeVar("AnyNumbers", bound=tuple[int, ...])
+
+#: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
+LATE_PART = 0.2
+
+LATE_NS = 500_000
+#: What a form raises that the device should run.
+FAILURES = (WrongResult, DpexError)
+#: Elements that are written or compared at once: the host's part of that stays in its caches.
+PIECE = 1 << 18
+
+
+@kernel
+def _nothing(item: kapi.NdItem, x: Any) -> None:
+    pass
+
+
+#: Its launches show what any launch costs.
+EMPTY_KERNEL: Final = _nothing
+
+
+class Bench:
+    """One device and how much effort to spend on it.
+
+    Args:
+        session: on the device.
+        effort: how long to look for the best form.
+
+    Attributes:
+        device: its ``dpctl.SyclDevice``.
+        memory: for untimed transfers.
+    """
+
+    def __init__(self, session: Session, effort: Effort = FULL) -> None:
+        self.session = session
+        self.device = session.device
+        self.memory = DeviceMemory(session.queue)
+        self.effort = effort
+        self._last_end_ns: dict[int, int] = {}  # by clock
+
+    # ---- how large problems are, and how many forms ---------------------------------------------------------------
+
+    @property
+    def cache_bytes(self) -> int:
+        """Its last-level cache."""
+        return cache_bytes(self.device)
+
+    @property
+    def compute_units(self) -> int:
+        """Its number of compute units; at least one."""
+        return max(1, int(self.device.max_compute_units))
+
+    @property
+    def largest_array_bytes(self) -> int:
+        """The size of the largest array that a probe may allocate."""
+        largest = largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
+        return int(min(largest, self.effort.most_bytes))
+
+    def array_bytes(self) -> int:
+        """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
+        return array_bytes(self.cache_bytes, self.largest_array_bytes)
+
+    def likely(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
+        """The forms whose work-group, their first number, the device allows, or the first few of these.
+
+        Raises:
+            Unsupported: it allows none.
+        """
+        allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
+        if not allowed:
+            raise Unsupported("no form fits this device")
+        return allowed[: self.effort.most_forms]
+
+    # ---- running ----------------------------------------------------------------------------------------------------
+
+    def device_ns(self, submit: Callable[[], Any]) -> float:
+        """Run once; the time during which its commands ran.
+
+        Infinity if there were none, the events contradict one another, or the host waited much longer: a driver may
+        stamp the start or the end of a kernel whose threads do not all run.
+        """
+        measured = self.session.measure(submit)
+        events = list(measured.events)
+        flags = metrics.flags(
+            events,
+            host_ns=measured.host_ns,
+            resolution_ns=self.device.profiling_timer_resolution,
+            earlier_end_ns=self._last_end_ns.get(events[0].clock) if events else None,
+        )
+        if events:
+            self._last_end_ns[events[0].clock] = max(event.end_ns for event in events)
+        busy_ns = metrics.union_ns(events)
+        confirmed = busy_ns > 0 and measured.host_ns <= (1 + LATE_PART) * busy_ns + LATE_NS
+        return busy_ns if confirmed and is_valid(flags, "device") else math.inf
+
+    def form(
+        self,
+        parameters: Mapping[str, int | str],
+        amount: float,
+        submit: Callable[[], Any],
+        output: Any,
+        expected: Callable[[], Array],
+        poison: npt.ArrayLike = -1,
+    ) -> Form:
+        """A form of a kernel or command that is timed on the device, and writes the whole of one array.
+
+        Args:
+            parameters: what distinguishes it.
+            amount: bytes, operations or steps of one run.
+            submit: submits it and gives its event.
+            output: the array that it writes.
+            expected: gives what it must write, or one period of that.
+            poison: what stands in the array before; a number that it must not write.
+
+        An array of which all numbers are given, rather than one period, is compared as a whole in a quick look, too.
+        """
+
+        def verify() -> None:
+            wanted = expected()
+            parts = [slice(None)] if wanted.size > PIECE else self.compared(output.size)
+            for part in parts:
+                self.write(output[part], poison)
+            submit().wait()
+            for part in parts:
+                self.require(output[part], wanted)
+
+        return Form(parameters, amount, partial(self.device_ns, submit), verify)
+
+    def grown(
+        self, forms: Sequence[AnyNumbers], fewest: int, most: int, make: Callable[[int, AnyNumbers], Form]
+    ) -> Iterator[Form]:
+        """The likely forms, of a problem that is long enough for the first of them.
+
+        Args:
+            forms: see `likely`.
+            fewest, most: limits of the problem's size.
+            make: gives a form for a size.
+        """
+        likely = self.likely(forms)
+        size = grown(fewest, most, lambda size: make(size, likely[0]).run())
+        return (make(size, form) for form in likely)
+
+    def search(self, forms: Iterable[Form], part: float = 1.0) -> Measurement:
+        """The best of the forms; see :func:`xebench.roofs.search.search`.
+
+        Args:
+            forms: of the kernel.
+            part: of the patience, for one of many similar probes.
+        """
+        return search(forms, self.effort.with_patience(part), failures=FAILURES)
+
+    # ---- writing and comparing --------------------------------------------------------------------------------------
+
+    def write(self, array: UsmArray, numbers: npt.ArrayLike) -> None:
+        """Fill a device array with one period of numbers, or a single one, and wait; by plain copies."""
+        for part, wanted in _pieces(array, np.atleast_1d(numbers).astype(array.dtype)):
+            self.memory.write(part, wanted)
+
+    def compared(self, size: int) -> list[slice]:
+        """The elements of an array that are poisoned and compared: all; in a quick look first and last piece."""
+        if not self.effort.quick or size <= 2 * PIECE:
+            return [slice(None)]
+        return [slice(PIECE), slice(size - PIECE, size)]
+
+    def require(self, array: UsmArray, expected: Array) -> None:
+        """Compare every element of a device array with one period of numbers, or with as many as it has.
+
+        Raises:
+            WrongResult: they differ.
+        """
+        require_equal((self.memory.read(part), wanted) for part, wanted in _pieces(array, expected))
+
+
+class ProbeGroup:
+    """A group of probes (`xebench.roofs.catalogue`), made once for a bench.
+
+    Every kernel's result is compared with what it must be, so that no compiler can have left its work out.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def measure(self, name: str) -> Measurement:
+        """Measure one probe by its name.
+
+        Raises:
+            Unsupported: the device lacks what it needs.
+            WrongResult: the device computes something wrong.
+        """
+        raise NotImplementedError
+
+
+def nd_range(items: int, group: int) -> kapi.NdRange:
+    """One dimension of ``items`` work-items in work-groups of ``group``."""
+    return kapi.NdRange((items,), (group,))
+
+
+def require_equal(parts: Iterable[tuple[Array, Array]]) -> None:
+    """Compare every element of some arrays with those that they must be.
+
+    Raises:
+        WrongResult: they differ; how many, and the first of them.
+    """
+    size = wrong = 0
+    first = ""
+    for actual, wanted in parts:
+        differing = np.flatnonzero(actual != wanted)
+        if differing.size and not first:
+            at = int(differing[0])
+            first = f"first at {size + at}: is {actual.flat[at]}, must be {wanted.flat[at]}"
+        size, wrong = size + actual.size, wrong + differing.size
+    if wrong:
+        raise WrongResult(f"{wrong} of {size} elements are wrong, {first}")
+
+
+def _pieces(array: UsmArray, period: Array) -> Iterator[tuple[Any, Array]]:
+    """The parts of a flat array, each with the numbers that stand or shall stand in it."""
+    if array.size % period.size:
+        raise ValueError(f"{array.size} elements are no whole number of periods of {period.size}")
+    repeats = min(PIECE, array.size) // period.size
+    numbers = np.tile(period, repeats) if repeats > 1 else period
+    for begin in range(0, array.size, numbers.size):
+        part = array[begin : begin + numbers.size]
+        yield part, numbers[: part.size]
+
+
+#: What was looked at in this process, by device and probe.
+_looked_at: dict[tuple[str, str], ProbeResult] = {}
+
+
+def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) -> dict[str, ProbeResult]:
+    """Measure some probes quickly, once in a process, on a session of their own that leaves no trace in others.
+
+    Args:
+        device: SYCL filter string.
+        probes: names in the catalogue.
+        effort: for those that were not looked at yet.
+    """
+    names = list(dict.fromkeys(probes))
+    if missing := [name for name in names if (device, name) not in _looked_at]:
+        for result in measure_probes(Bench(Session.on(device), effort), missing):
+            _looked_at[device, result.probe] = result
+    return {name: _looked_at[device, name] for name in names}
+
+
+def quick_result(device: str, probe: str, effort: Effort = QUICK) -> ProbeResult:
+    """The same of one probe."""
+    return quick_results(device, [probe], effort)[probe]
+
+
+def forget_results() -> None:
+    """Measure every probe again, as another process would."""
+    _looked_at.clear()
+
+
+def measure_probes(bench: Bench, names: Sequence[str]) -> list[ProbeResult]:
+    """A result for each name, whatever happens to its probe."""
+    return measure_groups(lambda group: group_class(group)(bench), names)
+
+
+def group_class(group: str) -> type[ProbeGroup]:
+    """The class of a group of the catalogue."""
+    module, _, name = group.partition(".")
+    found: type[ProbeGroup] = getattr(importlib.import_module(f"xebench.roofs.{module}"), name)
+    return found
+
+
+def measure_groups(make_group: Callable[[str], ProbeGroup], names: Sequence[str]) -> list[ProbeResult]:
+    """The same with groups of one's own.
+
+    Args:
+        make_group: gives the object that measures the probes of a group, by the group's name.
+        names: of probes.
+    """
+    results = []
+    for name, members in grouped(names).items():
+        group = make_group(name)
+        results += [_measure(group, find_probe(member)) for member in members]
+    return results
+
+
+def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
+    try:
+        return result_of(probe, group.measure(probe.name))
+    except (Unsupported, TooLarge) as error:
+        return ProbeResult(probe.name, "skipped", reason=first_line(error))
+    except Undetermined as error:
+        return ProbeResult(probe.name, "undetermined", reason=first_line(error))
+    except (NoForm, WrongResult) as error:
+        return ProbeResult(probe.name, "failed", reason=first_line(error))
+    except Exception as error:
+        return ProbeResult(probe.name, "failed", reason=describe_error(error))
+
+
+def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:
+    """A rate is amount over time (bytes a ns are GB/s), a latency time over amount."""
+
+    def value(time_ns: float) -> float:
+        return measurement.amount / time_ns if probe.is_rate else time_ns / measurement.amount
+
+    return ProbeResult(
+        probe=probe.name,
+        status="ok",
+        value=value(measurement.best_ns),
+        median=value(measurement.median_ns),
+        samples=len(measurement.times_ns),
+        best_ns=measurement.best_ns,
+        form=measurement.form,
+        rejected=measurement.rejected,
+    )
+
+
+def answered(arguments: list[str]) -> Any:
+    """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``), in a child process."""
+    device, effort, *names = arguments
+    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names))
+
+
+if __name__ == "__main__":
+    # the probes import this module by its name, and raise and extend the classes of that one
+    answer(importlib.import_module(Program.PROBE_ROOFS).answered)

@@ -1,0 +1,407 @@
+"""Measure a device's roofs in child processes, or take them from the disk: plain data, and what follows from them.
+
+What follows are the columns of table ``devices``: the roofs, and the level of the memory that a working set names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from xebench.results.analysis.metrics import link_roofs
+from xebench.results.device_facts import MEMORY, Level, Roof, levels_of, levels_text
+from xebench.results.provenance import now
+from xebench.roofs.catalogue import PROBES, ROUTES, WORKING_SETS, find_probe, grouped, level_name
+from xebench.roofs.search import beyond_bytes
+from xebench.system import disk_cache, runtime
+from xebench.system.children import Program
+from xebench.system.children.process import ChildReply, ask
+from xebench.system.runtime.devices import DeviceInfo
+from xebench.system.runtime.machine import cache_bytes_by_level
+from xebench.vocabulary import DeviceClass
+
+#: How many times as good as the median the best sample is on a disturbed machine.
+DISTURBED: Final = 1.25
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """The result of one probe.
+
+    Attributes:
+        probe: name in the catalogue.
+        status: ``ok``; ``skipped``, when the device lacks what it needs; ``undetermined``, when its samples contradict
+            one another; ``failed``: wrong, crashed or hung.
+        value: of the fastest sample, in the probe's unit: a roof is what the device can reach.
+        median: of all samples of the best form, in the same unit; far from ``value`` on a busy machine.
+        samples: how many that were.
+        best_ns: how long the fastest took.
+        form: the parameters of the best form.
+        reason: why there is no value, one line.
+        rejected: forms that this device does not run, or runs wrong, each with its reason.
+    """
+
+    probe: str
+    status: Literal["ok", "skipped", "undetermined", "failed"]
+    value: float | None = None
+    median: float | None = None
+    samples: int = 0
+    best_ns: float | None = None
+    form: Mapping[str, int | str] = field(default_factory=dict)
+    reason: str | None = None
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def disturbed(self) -> bool:
+        """True if its samples differ so much that other programs were at work: the best may be too low as well."""
+        if not self.value or not self.median:
+            return False
+        return max(self.value, self.median) > DISTURBED * min(self.value, self.median)
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """The results of all probes on one device.
+
+    Attributes:
+        device: the device.
+        measured_utc: time of the measurement, ISO 8601.
+        quick: True for few forms and samples of small problems, which give no roof.
+        load_average: of the host over the last minute, when the measurement began.
+        cores: how many cores the host has for that load.
+        results: in the order of the catalogue.
+        cached: True if the results are from an earlier measurement.
+    """
+
+    device: DeviceInfo
+    measured_utc: str
+    quick: bool
+    load_average: float
+    cores: int
+    results: tuple[ProbeResult, ...]
+    cached: bool = False
+
+    def value(self, probe: str) -> float | None:
+        """A probe's value; None if it has none."""
+        return self.values.get(probe)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Names of the probes that were wrong, crashed or hung."""
+        return tuple(result.probe for result in self.results if result.status == "failed")
+
+    @property
+    def busy(self) -> bool:
+        """True if others used so much of a CPU device, more than a quarter of it, that its roofs may be too low."""
+        return self.device.device_class == DeviceClass.CPU and self.load_average > self.cores / 4
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The value of each probe; None if it has none."""
+        return {result.probe: result.value for result in self.results}
+
+    def roofs(self) -> dict[str, float | None]:
+        """The roofs for cases, by column of table ``devices``; None where nothing was measured."""
+        return roof_columns(self.values, known_caches(self.device.device_class, self.device.global_cache_bytes))
+
+    def to_json(self) -> dict[str, Any]:
+        """All results as plain data for ``json.dumps``."""
+        return {**msgspec.to_builtins(self), "roofs": self.roofs()}
+
+
+def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) -> dict[str, float | None]:
+    """The roofs by column of table ``devices``: the highest value of each one's probes, as nothing may pass above it.
+
+    Working sets far beyond the caches are read from memory, so the memory's roof is not below theirs either.
+
+    Args:
+        values: of probes, by name; a roof without any is None.
+        caches: of the device; none if they are not known.
+    """
+    columns = {roof.column: max(filter(None, map(values.get, roof.probes)), default=None) for roof in Roof}
+    if memory_gbps := columns[Roof.BANDWIDTH.column]:
+        beyond = beyond_caches(measured_levels(values), max((cache.bytes for cache in caches), default=0))
+        columns[Roof.BANDWIDTH.column] = max(memory_gbps, beyond)
+    return columns
+
+
+def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
+    """Raise each measured roof to the kept one if that is higher: a roof is what the device can reach.
+
+    Args:
+        measured: columns of the table ``devices``.
+        kept: of the same device and driver; None if there is nothing.
+    """
+    merged = {**dict.fromkeys(roof.column for roof in Roof), "link_roofs": None, "roofs_from": "this run", **measured}
+    if kept is None:
+        return merged
+    disturbed = list(filter(None, str(merged.get("roofs_disturbed") or "").split(", ")))
+    earlier = kept.roofs()
+    raised = [roof for roof in Roof if (earlier[roof.column] or 0) > (merged[roof.column] or 0)]
+    merged |= {roof.column: earlier[roof.column] for roof in raised}
+    if disturbed and not kept.busy:
+        merged["roofs_disturbed"] = ", ".join(name for name in disturbed if name not in raised)
+    merged["bandwidth_levels"] = _raised_levels(merged, kept)
+    merged["link_roofs"] = _raised_links(merged, kept)
+    if raised:
+        unknown = _unknown(merged)
+        _, *failures = str(merged["roofs_from"]).split("; ")
+        failures = [failure for failure in failures if failure.partition(": ")[0] in unknown]
+        merged["roofs_from"] = "; ".join([f"xebench roofline of {kept.measured_utc}", *failures])
+    return merged
+
+
+def _unknown(merged: Mapping[str, Any]) -> set[str]:
+    """The roofs and routes without a value."""
+    known = link_roofs(merged["link_roofs"])
+    return {roof for roof in Roof if merged[roof.column] is None} | {route for route in ROUTES if route not in known}
+
+
+def _raised_links(merged: Mapping[str, Any], kept: Roofline) -> str:
+    measured = link_roofs(merged.get("link_roofs"))
+    return json.dumps({route: max(measured.get(route, 0), kept.value(route) or 0) or None for route in ROUTES})
+
+
+def _raised_levels(merged: Mapping[str, Any], kept: Roofline) -> str:
+    measured = {level.working_set_bytes: level.gbps for level in levels_of(merged.get("bandwidth_levels"))}
+    earlier = measured_levels(kept.values)
+    best = {size: max(measured.get(size, 0.0), earlier.get(size, 0.0)) for size in (measured.keys() | earlier.keys())}
+    caches = known_caches(kept.device.device_class, kept.device.global_cache_bytes)
+    return named_levels(best, merged[Roof.BANDWIDTH.column], caches)
+
+
+#: Where no cache is known: a working set that is read so many times as fast as the memory lies in one.
+_CACHED: Final = 1.25
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache of a device: its name, and the bytes of all its parts together."""
+
+    name: str
+    bytes: int
+
+
+def known_caches(device_class: str, global_cache_bytes: int | None) -> list[Cache]:
+    """The caches that the system or the driver reports, the smallest first; 0 bytes are an unknown one.
+
+    Args:
+        device_class: a CPU device's driver names one cache only, its system all of them.
+        global_cache_bytes: what the driver reports.
+    """
+    if device_class == DeviceClass.CPU and (by_level := cache_bytes_by_level()):
+        return [Cache(f"L{level}", size) for level, size in by_level.items()]
+    return [Cache("cache", global_cache_bytes)] if global_cache_bytes else []
+
+
+def measured_levels(values: Mapping[str, float | None]) -> dict[int, float]:
+    """The measured bandwidth of each working set, in GB/s.
+
+    Args:
+        values: of probes, by name.
+    """
+    found = {size: values.get(level_name(size)) for size in WORKING_SETS}
+    return {size: value for size, value in found.items() if value is not None}
+
+
+def named_levels(measured: Mapping[int, float], memory_gbps: float | None, caches: Sequence[Cache]) -> str:
+    """The column ``bandwidth_levels``: JSON of a list, the smallest working set first; the last one is the memory.
+
+    A case belongs to the last entry whose working set is not larger than its own: it is no faster than that. The name
+    is that of the level which holds every working set up to the next entry's.
+
+    Args:
+        measured: GB/s by working set. A smaller one is no slower than a larger one, so that it gets at least the
+            same: what others did to the machine just then is not in it.
+        memory_gbps: the memory's roof, which no larger set falls below; None if it was not measured.
+        caches: those that are known; if there are none, what is measured decides.
+    """
+    sizes, levels = sorted(measured), []
+    reached = memory_gbps or 0.0
+    for number in reversed(range(len(sizes))):
+        size, following = sizes[number], (*sizes, 2 * sizes[-1])[number + 1]
+        reached = max(reached, measured[size])
+        beyond = measured.get(following, 0.0)
+        name = _name(following, caches) if caches else _guessed_name(beyond, memory_gbps)
+        levels.append(Level(name, size, reached))
+    levels.reverse()
+    if memory_gbps is not None and sizes:
+        levels.append(Level(MEMORY, 2 * sizes[-1], memory_gbps))
+    return levels_text(levels)
+
+
+def _name(largest_bytes: int, caches: Sequence[Cache]) -> str:
+    return next((cache.name for cache in caches if largest_bytes <= cache.bytes), MEMORY)
+
+
+def _guessed_name(gbps: float, memory_gbps: float | None) -> str:
+    return "cache" if memory_gbps and gbps > _CACHED * memory_gbps else MEMORY
+
+
+def beyond_caches(measured: Mapping[int, float], cache_bytes: int) -> float:
+    """The bandwidth of working sets that are far larger than the caches, which is the memory's; 0 without one.
+
+    Args:
+        measured: GB/s by working set.
+        cache_bytes: the last-level cache; 0 if it is not known.
+    """
+    return max((gbps for size, gbps in measured.items() if size >= beyond_bytes(cache_bytes)), default=0.0)
+
+
+def cached_bytes(measured: Mapping[int, float], memory_gbps: float | None) -> int | None:
+    """The smallest measured working set that is no faster than the memory: no cache is larger; None if unknown."""
+    sizes = sorted(measured)
+    fast = [size for size in sizes if memory_gbps and measured[size] > _CACHED * memory_gbps]
+    if not fast or fast[-1] == sizes[-1]:
+        return None
+    return sizes[sizes.index(fast[-1]) + 1]
+
+
+#: Increased when probes measure something else than before, so that older results are not used.
+VERSION: Final = 3
+#: Facts that distinguish a device, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
+_IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
+
+
+class Store:
+    """A folder of measured roofs.
+
+    Attributes:
+        folder: made when the first is kept.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or disk_cache.default_folder("roofline")
+
+    def path(self, device: DeviceInfo) -> Path:
+        """The file of a device."""
+        identity = json.dumps([VERSION, *_identity(device)])
+        readable = re.sub(r"[^A-Za-z0-9.]+", "-", f"{device.name} {device.driver_version}").strip("-")
+        return self.folder / f"{readable[:80]}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}.json"
+
+    def load(self, device: DeviceInfo) -> Roofline | None:
+        """The kept results of a device, if they are whole."""
+        try:
+            kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
+        except (OSError, ValueError, RecursionError):
+            return None
+        complete = [result.probe for result in kept.results] == [probe.name for probe in PROBES]
+        same = _identity(kept.device) == _identity(device)
+        return replace(kept, cached=True) if same and complete and not kept.quick else None
+
+    def keep(self, measured: Roofline) -> None:
+        """Keep a measurement; a folder or disk that refuses is no error."""
+        disk_cache.keep(self.path(measured.device), msgspec.json.encode(measured))
+
+
+def _identity(device: DeviceInfo) -> list[object]:
+    # of two equal GPUs one may sit in a slower slot; a filter string is another GPU's when a variable hides the first
+    return [device.hardware_id or device.device, *(getattr(device, name) for name in _IDENTITY)]
+
+
+#: Seconds after which a group of probes counts as hung; most of that is for slow compilers.
+GROUP_TIMEOUT_S = 300.0
+
+PROBE_TIMEOUT_S = 120.0
+
+Ask = Callable[..., ChildReply]
+
+
+def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
+    """The roofs for cases on a device: the kept ones, or measured now, which takes a minute or two.
+
+    Args:
+        device: see :func:`xebench.system.runtime.select_device`.
+        store: where they are kept; the user's cache folder if None.
+
+    Returns:
+        A value for the column of each :class:`xebench.results.device_facts.Roof`; None where the device lacks something
+        or its probes failed.
+
+    Raises:
+        NoDevice: no device fits.
+        BrokenEnvironment: the stack cannot be loaded.
+    """
+    return measure_roofline(runtime.select_device(device).device, store=store).roofs()
+
+
+def measure_roofline(
+    device: runtime.DeviceInfo,
+    *,
+    names: Sequence[str] = (),
+    quick: bool = False,
+    refresh: bool = False,
+    store: Store | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    ask: Ask = ask,
+) -> Roofline:
+    """Measure all probes of a device, or some.
+
+    Args:
+        device: the device.
+        names: of the probes; all if there is none. A measurement of some is neither kept nor taken from the disk.
+        quick: use few forms and samples; the results are neither kept nor taken from the disk.
+        refresh: measure even if there is a measurement on the disk.
+        store: where measurements are kept; the user's cache folder if None.
+        say: called with the current group.
+        ask: runs a module in a child process.
+
+    Raises:
+        XebenchError: there is no probe of a name.
+    """
+    names = [find_probe(name).name for name in dict.fromkeys(names)]
+    store = store or Store()
+    kept = None if quick or refresh or names else store.load(device)
+    if kept is not None:
+        return kept
+    measured = Roofline(device, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    effort = "quick" if quick else "patient" if measured.busy else "full"
+    results = ask_probes(device.device, names or [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    measured = replace(measured, results=tuple(results))
+    if not quick and not names and not measured.failed:
+        store.keep(measured)
+    return measured
+
+
+def ask_probes(
+    device: str,
+    names: Sequence[str],
+    effort: str = "full",
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    ask: Ask = ask,
+) -> list[ProbeResult]:
+    """Measure some probes, each group in a process; the probes of a group that dies are measured one by one.
+
+    Args:
+        device: SYCL filter string.
+        names: of probes.
+        effort: ``full``, ``patient``, for a device that others use, or ``quick``.
+        say, ask: as for :func:`measure_roofline`.
+    """
+    results: list[ProbeResult] = []
+    for group, members in grouped(names).items():
+        say(f"measuring {group.replace('_', ' ')}")
+        answer = ask(Program.PROBE_ROOFS, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
+        if answer.failure is None:
+            results += _decoded(answer)
+            continue
+        for name in members:
+            answer = ask(Program.PROBE_ROOFS, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
+            if answer.failure is None:
+                results += _decoded(answer)
+            else:
+                results.append(ProbeResult(name, "failed", reason=answer.failure))
+    return results
+
+
+def _decoded(answer: ChildReply) -> list[ProbeResult]:
+    return msgspec.convert(answer.value, list[ProbeResult])

@@ -1,0 +1,381 @@
+"""Find the best form of a probe, on problems so large that they measure what they are meant to. No SYCL in here."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from xebench.errors import TooLarge, Unsupported
+from xebench.roofs.catalogue import FOOTPRINTS, size_text
+
+#: STREAM's own rule: an array has at least four times the size of the last-level caches.
+CACHES = 4
+#: The same where memory is small.
+_FEWEST_CACHES = 2
+
+_LEAST_BYTES = 64 << 20
+#: Size assumed for a last-level cache that the driver does not describe.
+_UNKNOWN_CACHE_BYTES = 64 << 20
+#: Larger arrays make launches no cheaper, and take long to fill.
+_MOST_BYTES = 1 << 30
+#: An array takes no more than one over this of the device's memory.
+_PART_OF_MEMORY = 16
+#: Elements of a block that any form of a kernel divides into whole work-groups.
+BLOCK = 1 << 16
+#: What a work-group reads of a working set in a pass.
+AGAIN_BLOCK_BYTES = 1 << 14
+#: Most passes through a working set: above it the float sums were not exact.
+MOST_PASSES = 1 << 12
+#: Most steps of a multiply-add chain: above it the sum of 16 chains that start at up to 2 were not exact in float32.
+MOST_STEPS = 1 << 18
+
+
+def largest_array_bytes(memory_bytes: int, max_alloc_bytes: int) -> int:
+    """The size of the largest array on a device."""
+    return min(memory_bytes // _PART_OF_MEMORY, max_alloc_bytes)
+
+
+def beyond_bytes(cache_bytes: int) -> int:
+    """A size so much larger than the last-level cache that the cache does not matter; a cache of 0 bytes is unknown."""
+    return CACHES * (cache_bytes or _UNKNOWN_CACHE_BYTES)
+
+
+def grown_array_bytes(start_bytes: int, largest_bytes: int) -> int:
+    """The size to which an array for bandwidth may grow on a fast device."""
+    return min(largest_bytes, max(start_bytes, _MOST_BYTES))
+
+
+def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
+    """Size of an array for bandwidth: four times the last-level cache, or twice if memory is small.
+
+    Args:
+        cache_bytes: of the last-level cache; 0 if unknown.
+        largest_bytes: the largest array that may be allocated.
+
+    Raises:
+        Unsupported: the memory is too small for arrays that the cache does not hold.
+    """
+    size = min(max(_LEAST_BYTES, beyond_bytes(cache_bytes)), largest_bytes)
+    if size < _FEWEST_CACHES * cache_bytes:
+        raise Unsupported(
+            f"the largest array here, of {size_text(size)}, would fit into the cache ({size_text(cache_bytes)})"
+        )
+    return size
+
+
+def whole_blocks(elements: int) -> int:
+    """The largest multiple of a block that is not above ``elements``; at least one block."""
+    return max(1, elements // BLOCK) * BLOCK
+
+
+def power_of_two(number: int) -> int:
+    """The largest power of two that is not above ``number``."""
+    return 1 << (number.bit_length() - 1)
+
+
+def next_power_of_two(number: int) -> int:
+    """The smallest power of two that is not below ``number``."""
+    return 1 << (number - 1).bit_length()
+
+
+def far_shift(blocks: int) -> int:
+    """The shift from block to block with which few steps go over all of a working set: an odd part of it, golden."""
+    return round(blocks * (5**0.5 - 1) / 2) | 1
+
+
+def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int) -> None:
+    """Refuse a working set that would show nothing on a device; a cache of 0 bytes is an unknown one.
+
+    Raises:
+        Unsupported: it is larger than the array that stands for the memory, or far larger than the caches.
+    """
+    if working_set_bytes > array_bytes:
+        raise Unsupported(f"larger than the array that stands for the memory here ({size_text(array_bytes)})")
+    if cache_bytes and working_set_bytes > CACHES * cache_bytes:
+        raise Unsupported(f"{size_text(CACHES * cache_bytes)} exceeds all caches")
+
+
+def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
+    """Refuse a footprint of a pointer chase that would show nothing on a device; a cache of 0 bytes is an unknown one.
+
+    Raises:
+        Unsupported: it is too large for the device's memory, or a smaller one is in memory already.
+    """
+    if footprint_bytes > largest_bytes:
+        raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
+    enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
+    if cache_bytes and footprint_bytes > enough:
+        raise Unsupported(f"{size_text(enough)} exceeds all caches")
+
+
+def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:
+    """Steps of one run through a ring of ``lines`` cache lines, a power of two: about twice round if not too long.
+
+    One less than that, so that it does not end where it began, which would look like a kernel that did nothing.
+    """
+    return max(fewest, min(2 * lines, most)) - 1
+
+
+#: Problems are enlarged until a run takes so long that the cost of a launch does not count.
+SHORTEST_NS: Final = 1_000_000
+#: How many times as many samples a form may take until enough of them can be trusted.
+_SECOND_CHANCES: Final = 8
+#: How often a problem is run to see whether it is long enough.
+_LENGTH_RUNS: Final = 3
+#: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
+_MOST_GROWTH: Final = 8
+#: The exceptions of a form that needs something which the device lacks.
+_REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)
+
+
+class WrongResult(Exception):
+    """A kernel did not compute what it should, so its time means nothing."""
+
+
+class NoForm(Exception):
+    """No form of a probe works on this device, although one should."""
+
+
+class Undetermined(Exception):
+    """The samples contradict one another, so no number of them is a roof."""
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One form of a probe.
+
+    Attributes:
+        parameters: what distinguishes it, for the record.
+        amount: bytes, operations or steps of one run.
+        run: runs it once and gives its time in ns; infinity if that cannot be trusted.
+        verify: poisons the outputs, runs it once, compares; raises :class:`WrongResult`.
+    """
+
+    parameters: Mapping[str, int | str]
+    amount: float
+    run: Callable[[], float]
+    verify: Callable[[], None]
+
+    @property
+    def label(self) -> str:
+        """The form in one line."""
+        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure.
+
+    Attributes:
+        screening: samples of each form in the first round.
+        finalists: forms that go on to the second.
+        patience: the second round is over when so many samples of each finalist brought no improvement,
+        patience_s: and so many seconds; load that comes and goes outlasts a few samples.
+        confirmations: and so many samples came close to the best: one alone may have been luck.
+        most_s: end of the second round, in any case.
+        screening_s: no more forms are tried when one sample of each has taken so long: arrays are large where caches
+            are, and likely forms come first.
+        quick: whether it is a look, on small problems, rather than a measurement.
+        most_forms: try the most likely forms only, so many of them; None: try all.
+        most_bytes: the largest array.
+        gain: what counts as an improvement of the best time, and not as close to it.
+    """
+
+    screening: int
+    finalists: int
+    patience: int
+    patience_s: float
+    confirmations: int
+    most_s: float
+    screening_s: float = math.inf
+    quick: bool = False
+    most_forms: int | None = None
+    most_bytes: float = math.inf
+    gain: float = 0.01
+
+    def with_patience(self, part: float) -> Effort:
+        """The same with a part of the patience, for one of many similar probes."""
+        return replace(self, patience_s=part * self.patience_s, most_s=part * self.most_s)
+
+
+FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, confirmations=3, most_s=4.0)
+#: For a device that others use as well: moments in which they rest must be caught.
+PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
+#: A look of some seconds. Its patience outlasts the hold of a neighbour on a core.
+QUICK: Final = Effort(
+    screening=2,
+    finalists=2,
+    patience=6,
+    patience_s=0.08,
+    confirmations=2,
+    most_s=0.3,
+    quick=True,
+    most_forms=2,
+    gain=0.02,
+)
+#: What a run does before its first pattern: all forms, as in full, since the best one decides by more than a per cent.
+RUN: Final = replace(
+    FULL, screening=1, finalists=2, patience=8, patience_s=0.25, most_s=1.0, screening_s=0.7, quick=True
+)
+#: For runs of milliseconds a sample, and where the roofs are known from before.
+BRIEF: Final = replace(
+    QUICK, screening=1, finalists=1, patience_s=0.01, most_s=0.1, most_forms=1, most_bytes=float(1 << 29)
+)
+
+EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The best form of a probe and its times.
+
+    Attributes:
+        form: parameters of the best form.
+        amount: of one of its runs.
+        times_ns: of all its samples.
+        rejected: forms that could not be run, or were wrong, each with its reason.
+    """
+
+    form: Mapping[str, int | str]
+    amount: float
+    times_ns: tuple[float, ...]
+    rejected: tuple[str, ...] = ()
+
+    @property
+    def best_ns(self) -> float:
+        """The time of the fastest sample."""
+        return min(self.times_ns)
+
+    @property
+    def median_ns(self) -> float:
+        """The median time of all samples."""
+        return statistics.median(self.times_ns)
+
+
+def search(
+    forms: Iterable[Form],
+    effort: Effort,
+    *,
+    failures: tuple[type[Exception], ...] = (WrongResult,),
+    clock: Callable[[], float] = time.monotonic,
+) -> Measurement:
+    """The form with the least time for its amount.
+
+    Args:
+        forms: made one after another, each only when it is tried.
+        effort: how long to look.
+        failures: exceptions of a form that this device should run, and does not.
+        clock: in seconds.
+
+    Raises:
+        NoForm: none works, and one at least should.
+        Unsupported: the device lacks something for each of them.
+        WrongResult: the best one was right at first, and is not any more.
+    """
+    times, rejected = _screen(forms, effort, failures)
+    if not times:
+        reason = "; ".join(dict.fromkeys(form.reason for form in rejected)) or "no form fits this device"
+        raise NoForm(reason) if any(form.failed for form in rejected) else Unsupported(reason)
+    finalists = sorted(times, key=lambda form: min(times[form]) / form.amount)[: effort.finalists]
+    _refine({form: times[form] for form in finalists}, effort, clock)
+    best = min(finalists, key=lambda form: min(times[form]) / form.amount)
+    best.verify()
+    valid = tuple(time_ns for time_ns in times[best] if math.isfinite(time_ns))
+    return Measurement(best.parameters, best.amount, valid, tuple(map(str, rejected)))
+
+
+@dataclass(frozen=True)
+class _Rejected:
+    form: str
+    reason: str
+    failed: bool
+
+    def __str__(self) -> str:
+        return f"{self.form}: {self.reason}"
+
+
+def _screen(
+    forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
+) -> tuple[dict[Form, list[float]], list[_Rejected]]:
+    """Take a few samples of each form with right results, in turn; return the reasons for the others."""
+    times: dict[Form, list[float]] = {}
+    rejected: list[_Rejected] = []
+    spent_ns = 0.0
+    for form in forms:
+        if spent_ns > 1e9 * effort.screening_s:
+            break
+        try:
+            form.verify()
+            times[form] = [form.run()]
+            spent_ns += times[form][0] if math.isfinite(times[form][0]) else 0
+        except (*_REFUSALS, *failures) as error:
+            rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, _REFUSALS)))
+    for _ in range(effort.screening * _SECOND_CHANCES):
+        for form, taken in times.items():
+            if sum(map(math.isfinite, taken)) < effort.screening:
+                taken.append(form.run())
+    for form in [form for form, taken in times.items() if not any(map(math.isfinite, taken))]:
+        rejected.append(_Rejected(form.label, "its times cannot be trusted", failed=True))
+        del times[form]
+    return times, rejected
+
+
+def _refine(times: Mapping[Form, list[float]], effort: Effort, clock: Callable[[], float]) -> None:
+    """Sample the finalists in turn until none gets faster, or the time is up."""
+    begin = improved = clock()
+    best = _best_cost(times)
+    stale = 0
+    while clock() < begin + effort.most_s:
+        patient = stale >= effort.patience and clock() >= improved + effort.patience_s
+        if patient and _confirmations(times, best, effort.gain) >= effort.confirmations:
+            break
+        for form, taken in times.items():
+            taken.append(form.run())
+        reached = _best_cost(times)
+        stale += 1
+        if reached < best * (1 - effort.gain):
+            stale, improved = 0, clock()
+        best = reached
+
+
+def _best_cost(times: Mapping[Form, list[float]]) -> float:
+    return min(min(taken) / form.amount for form, taken in times.items())
+
+
+def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) -> int:
+    """The number of samples, of any form, that are practically equal to the best one, which counts too."""
+    return sum(time_ns / form.amount * (1 - gain) <= best for form, taken in times.items() for time_ns in taken)
+
+
+def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
+    """The first of start, or start times a power of two, of which no run is too short, or the last below ``limit``.
+
+    Args:
+        start, limit: of the size of a problem.
+        time_of: runs a problem of a size; infinity when nothing confirms the time, which then says nothing.
+    """
+    size = start
+    while 2 * size <= limit and (factor := _growth(partial(time_of, size))) > 1:
+        size *= min(factor, 1 << (limit // size).bit_length() - 1)
+    return size
+
+
+def _growth(run: Callable[[], float]) -> int:
+    """The factor by which a problem should grow, a power of two; 1 if it is long enough.
+
+    One whose times are never confirmed is doubled: the longer a run, the surer its time.
+    """
+    times: list[float] = []
+    for _ in range(_LENGTH_RUNS * _SECOND_CHANCES):
+        times += filter(math.isfinite, [run()])
+        if len(times) == _LENGTH_RUNS:
+            break
+    if not times:
+        return 2
+    wanted = SHORTEST_NS / max(min(times), 1)
+    return 1 if wanted <= 1 else 1 << (math.ceil(min(wanted, _MOST_GROWTH)) - 1).bit_length()

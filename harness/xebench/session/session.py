@@ -1,0 +1,358 @@
+"""The session: all that a variant sees of the harness. It records the event of every command."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dpctl
+import dpnp
+
+from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
+from xebench.dpex.events import fill
+from xebench.dpex.kernel_store import KernelStore
+from xebench.dpex.signature import name_of
+from xebench.errors import Unsupported, XebenchError
+from xebench.session import device_memory
+from xebench.session.device_memory import import_memory
+from xebench.session.recorded_queues import RecordedQueues
+from xebench.session.recorder import NO_TRAFFIC, Traffic
+from xebench.session.several_devices import (
+    as_sycl,
+    check_copy,
+    devices_alike,
+    several_devices,
+)
+from xebench.session.spread import Ranks, core_threads, device_lanes
+from xebench.system.runtime.devices import usual_sub_group_size
+from xebench.system.runtime.tensor import usm_ndarray
+from xebench.system.sycl_types import Array, Event, UsmArray
+
+
+class Session(RecordedQueues):
+    """One device as a variant sees it, and the queues to which it submits: see `RecordedQueues`."""
+
+    @classmethod
+    def on(cls, device: str) -> Session:
+        """A session on the device of a SYCL filter string."""
+        queue = direct_calls.RecordedQueue(device, property=["in_order", "enable_profiling"])
+        return cls(queue, KernelStore())
+
+    @classmethod
+    def of_rank(cls, ranks: Ranks, device: str) -> Session:
+        """A rank's session: on the device of a filter string, or one of those of its platform in turn.
+
+        Args:
+            ranks: all of them, on this machine.
+            device: of the run, which is that of rank 0.
+        """
+        first = dpctl.SyclDevice(device)
+        alike = devices_alike(first)
+        own = alike[ranks.comm.rank % len(alike)]
+        session = cls(direct_calls.RecordedQueue(own, property=["in_order", "enable_profiling"]), KernelStore())
+        session._first_device = first
+        session.use_ranks(ranks)
+        return session
+
+    # ---- what variants call -------------------------------------------------------------------------------------
+
+    def launch(
+        self,
+        kernel: Any,
+        index_space: Any,
+        *arguments: Any,
+        depends: Sequence[Event] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a kernel; returns at once.
+
+        Args:
+            kernel: made by ``xebench.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
+            index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
+            arguments: device arrays, numbers, ``LocalAccessor``.
+            depends: events that must be over before it starts.
+            queue: a queue of :meth:`new_queue`; the session's own otherwise.
+
+        Raises:
+            Unsupported: the device's limits do not allow this launch.
+        """
+        began = self._clock()
+        queue = queue or self.queue
+        waits = self._waits.before_kernel(queue, depends)
+        event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
+        event.queue = queue
+        self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.launched(self._kernels.latest, arguments, depends, event)
+        self._spent_ns += self._clock() - began
+        return event
+
+    def copy(
+        self,
+        destination: Any,
+        source: Any,
+        *,
+        depends: Sequence[Event] = (),
+        queue: dpctl.SyclQueue | None = None,
+    ) -> DeviceEvent:
+        """Submit a copy between contiguous arrays of equal size; either may be a numpy array; returns at once.
+
+        Raises:
+            Unsupported: it is between two devices, and would hang.
+        """
+        began = self._clock()
+        queue = queue or self.queue
+        if self._several:
+            check_copy(destination, source)
+        waits = [as_sycl(event) for event in depends]
+        with direct_calls.unrecorded:
+            event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
+        event.queue = queue
+        traffic = device_memory.traffic(destination, source, destination.nbytes)
+        self._recorder.add("copy", "memcpy", self._number(queue), event, traffic)
+        if self._transcript is not None:
+            self._transcript.copied(destination, source, depends, event)
+        self._spent_ns += self._clock() - began
+        return event
+
+    def fill(self, array: UsmArray, value: Any, *, queue: dpctl.SyclQueue | None = None) -> DeviceEvent:
+        """Submit a fill of a contiguous device array with one value; returns at once."""
+        began = self._clock()
+        queue = queue or self.queue
+        event = fill(queue, array, value)
+        event.queue = queue
+        self._recorder.add("fill", "fill", self._number(queue), event, Traffic(array.nbytes))
+        if self._transcript is not None:
+            self._transcript.filled(array, value, event)
+        self._spent_ns += self._clock() - began
+        return event
+
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, queue: dpctl.SyclQueue | None = None, **options: Any
+    ) -> Any:
+        """Call library code (dpnp) on a queue, between two barriers that time it; returns when the library does.
+
+        Device arrays become dpnp arrays of that queue on the way in, without a copy. The library's commands cannot be
+        seen one by one: the row's kind is ``library``. dpnp 0.15 waits for some of its functions, dpnp 0.20 for few.
+
+        No events of the library's own are taken: dpnp 0.15 hands none out, and those that dpnp 0.20 keeps in dpctl's
+        ``SequentialOrderManager`` are incomplete. It drops events of commands that are over, so that after ten calls of
+        ``add`` none is left, and it never has those of ``fft`` and ``linalg.solve``.
+
+        Args:
+            function: takes arrays and the options.
+            arguments: device arrays and anything else.
+            queue: a queue of :meth:`new_queue` with the session's context; the session's own otherwise.
+            options: handed on.
+
+        Raises:
+            XebenchError: the queue has another context, so the arrays are not its own.
+            Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
+        """
+        queue = queue or self.queue
+        with direct_calls.unrecorded:
+            prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
+            return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
+
+    def alloc(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        *,
+        usm: str = "device",
+        queue: dpctl.SyclQueue | None = None,
+    ) -> Any:
+        """An uninitialised array in ``device``, ``shared`` or ``host`` USM; outside of samples it holds a poison.
+
+        Raises:
+            Unsupported: the device lacks this kind of USM, or the memory.
+        """
+        with direct_calls.unrecorded:
+            if usm == "device" and not self._measuring:
+                array = device_memory.allocate_guarded(shape, dtype, queue or self.queue)
+                self._scratch.append(weakref.ref(array))
+            else:
+                array = device_memory.allocate(shape, dtype, queue or self.queue, usm)
+                if not self._measuring:
+                    device_memory.spoil(array.usm_data)
+            if self._transcript is not None:
+                self._transcript.allocated(array, usm)
+            return array
+
+    def import_memory(self, array: Array) -> None:
+        """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.
+
+        Raises:
+            Unsupported: this is not Level Zero, or its driver has not taken it.
+        """
+        import_memory(array, self.queue)
+
+    def new_queue(self, *, in_order: bool = True, context: str = "shared") -> dpctl.SyclQueue:
+        """A further queue with profiling.
+
+        Args:
+            in_order: False for SYCL's default, where only dependences order commands.
+            context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
+                built kernels.
+        """
+        properties = ["enable_profiling", *(["in_order"] if in_order else [])]
+        sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
+        return self._new_queue(sycl_context, self.device, properties)
+
+    def queues_on(self, count: int, *, kind: str = "any", context: str = "shared") -> tuple[dpctl.SyclQueue, ...]:
+        """A queue on each of several devices: in order, with profiling.
+
+        Args:
+            count: of devices.
+            kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
+                (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
+                else sub-devices; ``engines``: compute engines of its stacks, where the driver shows several (Intel's
+                ``ZEX_NUMBER_OF_CCS``); ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets
+                the same ones in the same order: those of rank 0.
+            context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
+                others; ``with device``: such a one that has the session's device, too, for which kernels are then
+                built, once for all of its parts; ``separate``: a new one for each. None is that of ``session.queue``,
+                where the problem's device arrays belong: copy from ``p.host``.
+
+        Raises:
+            Unsupported: there are not so many, and the device cannot be partitioned into them.
+        """
+        key = count, kind, context == "with device"
+        if key not in self._several:
+            found = several_devices(self._first_device, count, kind)
+            first = [self._first_device] if key[-1] else []
+            comprised = [*first, *(each for each in found.devices if each not in first)]
+            self._several[key] = found, dpctl.SyclContext(comprised)
+        several, shared = self._several[key]
+        self._ran_on[several.words] = None
+        queues = []
+        for number, device in enumerate(several.devices):
+            sycl_context = separate_context(device) if context == "separate" else shared
+            clock = 0 if several.are_parts else number + (kind == "cpu")  # 0 is that of the session's device
+            queues.append(self._new_queue(sycl_context, device, ["enable_profiling", "in_order"], clock))
+        return tuple(queues)
+
+    def forget_builds(self, *, keep_binaries: bool = False) -> None:
+        """Make the driver build each kernel again at its next launch; what Python compiled stays.
+
+        A driver that keeps its builds on disk may read them there: see the pattern's ``environment``.
+
+        Args:
+            keep_binaries: it loads instead the binary that it made of each kernel before, as from a program that was
+                compiled ahead of time.
+        """
+        self._kernels.forget_builds(keep_binaries=keep_binaries)
+        if self._transcript is not None:
+            self._transcript.lose("it has its kernels built anew")
+
+    def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Event] = ()) -> DeviceEvent:
+        """Submit a barrier: what comes later on the queue starts after what came before."""
+        began = self._clock()
+        queue = queue or self.queue
+        waits = self._waits.before_barrier(queue, depends)
+        with direct_calls.unrecorded:
+            event = DeviceEvent(queue.submit_barrier(waits))
+        event.queue = queue
+        self._recorder.add("barrier", "barrier", self._number(queue), event)
+        if self._transcript is not None:
+            self._transcript.submitted(event, depends, "barrier")
+        self._spent_ns += self._clock() - began
+        return event
+
+    def flush(self, queue: dpctl.SyclQueue | None = None) -> None:
+        """Make an OpenCL driver begin a queue's commands (``clFlush``); it may else begin when the host waits.
+
+        Raises:
+            Unsupported: the queue is not on OpenCL.
+        """
+        queue = queue or self.queue
+        if queue.backend != dpctl.backend_type.opencl:
+            raise Unsupported("needs the opencl backend: nothing else has queues to flush")
+        native_handles.flush(queue)
+        if self._transcript is not None:
+            self._transcript.lose("it flushes queues")
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of mpi4py with all ranks of the variant; without ``ranks=``, one of a rank that is alone."""
+        return self._ranks.comm
+
+    def mpi_buffer(self, array: UsmArray) -> Any:
+        """The form of an array in USM that functions of MPI take, so that no copy to the host is needed.
+
+        Raises:
+            Unsupported: the array is in device memory, and this MPI does not support the device.
+        """
+        return self._ranks.buffer(array, self.device)
+
+    @property
+    def lanes(self) -> int:
+        """Work-items that fill the device: compute units x hardware threads x largest sub-group (`lanes`)."""
+        return device_lanes(self.device)
+
+    def core_threads(self, sub_group_size: int) -> int:
+        """Hardware threads that the work-groups on one core share (`lanes.core_threads`)."""
+        return core_threads(self.device, sub_group_size)
+
+    @property
+    def sub_group_size(self) -> int:
+        """The size for a kernel that must require one: 16, as mostly in the guide, if offered, else the largest."""
+        return usual_sub_group_size(self.device.sub_group_sizes or ())
+
+    def wait(self) -> None:
+        """Return when every command of the sample is over."""
+        self._recorder.wait()
+
+    # ---- what a variant calls by itself -------------------------------------------------------------------------
+
+    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> Any:
+        """Launch what a variant gave ``call_kernel``, on the queue of its arrays, as numba-dpex does."""
+        queues = direct_calls.queues_of(*arguments)
+        queue = queues[0] if queues else self.queue
+        return self.launch(kernel, index_space, *arguments, depends=depends, queue=queue)
+
+    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call a library function that a variant called by itself, timed as :meth:`call` does.
+
+        A sample's call on a queue that the session does not have cannot be timed: its times are in doubt.
+        """
+        name = getattr(function, "__name__", "a library function")
+        queues = direct_calls.queues_of(*arguments, *options.values())
+        is_own = bool(queues) and queues[0] in self._queues
+        with direct_calls.unrecorded:
+            if is_own:
+                result = self._between_barriers(function, queues[0], arguments, options)
+            else:
+                result = function(*arguments, **options)
+        if self._measuring and not is_own:
+            for queue in queues or direct_calls.queues_of(result):
+                if queue not in self._queues:
+                    why = f"{name} works on a queue that is not timed"
+                    self.doubt_directly(f"{why}: pass sycl_queue=session.queue, or use session.alloc", queue)
+        return result
+
+    def note_directly(
+        self,
+        kind: str,
+        name: str,
+        queue: dpctl.SyclQueue,
+        event: dpctl.SyclEvent,
+        copied: tuple[Any, Any, int] | None = None,
+    ) -> None:
+        """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
+        if self._transcript is not None:
+            self._transcript.lose("it submits past its session")
+        traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
+        self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
+
+
+def _for_dpnp(value: Any, queue: dpctl.SyclQueue) -> Any:
+    """The argument of a library function that works on a queue: libraries take that of their arrays."""
+    if not isinstance(value, usm_ndarray | dpnp.ndarray):
+        return value
+    if value.sycl_queue != queue:
+        if value.sycl_queue.sycl_context != queue.sycl_context:
+            raise XebenchError("the queue's context is not that of the array: use session.alloc(..., queue=queue)")
+        value = value.to_device(queue)  # the same memory
+    return dpnp.asarray(value)

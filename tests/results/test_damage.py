@@ -1,0 +1,215 @@
+"""A run folder that was damaged, or made by a stranger: other measurements are never read, and no link is followed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rows_kit import case, event, sample, write_pair
+
+from xebench.errors import RunFolderError
+from xebench.results import Run, RunWriter, load_run, schema
+from xebench.results.analysis.summaries import refuse_doubled_events
+from xebench.results.files import as_csv
+
+
+def begun(path: Path) -> Path:
+    with RunWriter.create(path, {}) as writer:
+        write_pair(writer)
+    return path
+
+
+def finished(path: Path) -> Path:
+    with RunWriter.create(path, {}) as writer:
+        write_pair(writer)
+        writer.finish()
+    return path
+
+
+def tables(run: Run) -> list[pd.DataFrame]:
+    return [getattr(run, table) for table in schema.RUN_TABLES]
+
+
+#: Of the last two a flipped bit is another version, and another state.
+REFUSALS = "damaged", "schema version", "not a run's manifest"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [begun, finished])
+def test_no_flipped_bit_gives_other_measurements(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    folder, source = make(tmp_path / "run"), random.Random(1)
+    before = tables(load_run(folder))
+    told = 0
+    for path in sorted([*folder.glob("*.parquet"), *folder.glob("journal/*.jsonl"), folder / "manifest.json"]):
+        whole = path.read_bytes()
+        for _ in range(15 if whole else 0):
+            damaged = bytearray(whole)
+            damaged[source.randrange(len(whole))] ^= 1 << source.randrange(8)
+            path.write_bytes(damaged)
+            try:
+                found = tables(load_run(folder))
+            except RunFolderError as error:
+                told += 1
+                assert any(words in str(error) for words in REFUSALS) and "\n" not in str(error)
+            else:
+                assert all(one.equals(other) for one, other in zip(found, before, strict=True)), path.name
+        path.write_bytes(whole)
+    assert told > 30
+
+
+def test_pages_have_checksums_of_their_own(tmp_path: Path) -> None:
+    """Where the manifest has none, and where some columns are read of many."""
+    folder = finished(tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert sorted(manifest.pop("sha256")) == sorted(
+        path.name for path in folder.iterdir() if path.suffix in (".parquet", ".csv", ".json")
+    )
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    path = folder / "samples.parquet"
+    whole = path.read_bytes()
+    first_page = whole.index(b"\x28\xb5\x2f\xfd")  # the magic number of zstd
+    path.write_bytes(whole[: first_page + 12] + bytes([whole[first_page + 12] ^ 1]) + whole[first_page + 13 :])
+    with pytest.raises(RunFolderError, match=r"samples.parquet is damaged \(.*(crc|CRC|checksum)"):
+        load_run(folder).part("samples", ("case_id",))
+
+
+@pytest.mark.parametrize("make", [begun, finished])
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    folder = make(tmp_path / "run")
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "machine": {"cpu": "another"}}))
+    with pytest.raises(RunFolderError, match=r"manifest.json is damaged \(its checksum differs\)"):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("make", [begun, finished])
+def test_doubled_samples_are_refused(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, {}) as writer:
+        write_pair(writer)
+        writer.append("samples", [sample("b", 3, 100.0)])
+        if make is begun:
+            with pytest.raises(RunFolderError, match="samples have sample 3 twice"):
+                load_run(folder)
+        with pytest.raises(RunFolderError, match="samples have sample 3 twice"):
+            writer.finish()
+
+
+def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_place(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, {}) as writer:
+        write_pair(writer)
+        writer.append("samples", [sample("a", 21, 100.0, block=0)])
+    with pytest.raises(RunFolderError, match="samples have sample 21 twice"):
+        load_run(folder)
+
+
+def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_times(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with RunWriter.create(folder, {}) as writer:
+        write_pair(writer)
+        writer.append("samples", [sample("a", 21, 200.0)])
+        writer.append("events", [event("a", 21, **{name: event("a", 4)[name] for name in TIMES})])
+    with pytest.raises(RunFolderError, match="events have sample 21 twice"):
+        load_run(folder)
+
+
+TIMES = ("submit_ns", "start_ns", "end_ns")
+
+
+@pytest.mark.parametrize(("flags", "refused"), [(["", "", ""], True), (["", "stale", ""], False)])
+def test_a_driver_that_gives_one_time_again_and_again_damages_no_run(flags: list[str], refused: bool) -> None:
+    samples = pd.DataFrame({"sample_id": [0, 1, 2], "sample_flags": flags})
+    moment = {"case_id": "a", "sequence": 0, "mpi_rank": 0, "clock": 0, "submit_ns": None, "start_ns": 2, "end_ns": 3}
+    events = pd.DataFrame([{"sample_id": number, **moment} for number in range(3)])
+    with pytest.raises(RunFolderError, match="twice") if refused else nullcontext():
+        refuse_doubled_events(Path("run"), events, samples)
+
+
+def test_a_sample_that_is_doubled_in_a_table_is_refused(tmp_path: Path) -> None:
+    folder = finished(tmp_path / "run")
+    path = folder / "samples.parquet"
+    whole = pd.read_parquet(path)
+    pd.concat([whole, whole.head(1)]).to_parquet(path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["sha256"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(RunFolderError, match="samples have sample 0 twice"):
+        load_run(folder).samples  # noqa: B018
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    file = tmp_path / "elsewhere" / "victim"
+    file.parent.mkdir()
+    file.write_text("not mine\nhalf a line")
+    return file
+
+
+@pytest.mark.parametrize("name", [".lock", "journal/samples.jsonl", "journal"])
+def test_a_run_that_goes_on_follows_no_link(tmp_path: Path, victim: Path, name: str) -> None:
+    folder = begun(tmp_path / "run")
+    target = victim
+    if name == "journal":
+        target = victim.parent
+        shutil.rmtree(folder / name)
+    else:
+        (folder / name).unlink()
+    (folder / name).symlink_to(target)
+    with pytest.raises(RunFolderError) as caught:
+        RunWriter.resume(folder, {}).close()
+    assert "\n" not in str(caught.value)
+    assert victim.read_text() == "not mine\nhalf a line"
+    assert [path.name for path in victim.parent.iterdir()] == ["victim"]
+
+
+@pytest.mark.parametrize("table", ["manifest.json", "samples.parquet", "pairs.csv"])
+@pytest.mark.parametrize("form", ["{}", ".{}.part"])
+def test_files_that_are_written_replace_links(tmp_path: Path, victim: Path, table: str, form: str) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        write_pair(writer)
+        link = tmp_path / "run" / form.format(table)
+        link.unlink(missing_ok=True)
+        link.symlink_to(victim)
+        writer.finish()
+    assert victim.read_text() == "not mine\nhalf a line"
+    assert not (tmp_path / "run" / table).is_symlink()
+    assert load_run(tmp_path / "run").complete
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "samples.parquet", "journal/samples.jsonl", ".lock"])
+def test_a_pipe_is_no_file(tmp_path: Path, name: str) -> None:
+    folder = (begun if "/" in name else finished)(tmp_path / "run")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(RunFolderError) as caught:
+        tables(load_run(folder))
+        RunWriter.create(folder, {}, overwrite=True).close()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_spreadsheet_computes_no_cell() -> None:
+    cells = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\rx", "-1.5e3", "+7", "x=1", ""]
+    written = as_csv(pd.DataFrame({"text": pd.array(cells, "string"), "number": range(-5, 5)}))
+    read = list(csv.DictReader(io.StringIO(written, newline="")))
+    assert [row["text"] for row in read] == [
+        "'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\tx", "\\rx", "-1.5e3", "+7", "x=1", ""
+    ]  # fmt: skip
+    assert [int(row["number"]) for row in read] == [*range(-5, 5)]
+
+
+def test_the_csv_files_of_a_run_hold_no_formula(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path / "run", {}) as writer:
+        write_pair(writer)
+        writer.append("cases", [case("b", "optimized", source="=HYPERLINK(1)")])
+        writer.finish()
+    assert ",=" not in (tmp_path / "run" / "pairs.csv").read_text()

@@ -1,0 +1,120 @@
+"""What a run offers beside its tables: one pattern, a timeline, a picture, a comparison, HTML for notebooks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from synthetic import Synthetic, noisy
+
+from xebench.errors import RunFolderError, XebenchError
+from xebench.results import Run, load_run
+
+RESULTS = Path(__file__).parents[2] / "results"
+KEPT = RESULTS / "cpu-epyc-2-cores"
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return load_run(KEPT)
+
+
+@pytest.fixture(scope="module")
+def swept() -> Run:
+    made = Synthetic()
+    for n, time in ((1, 500), (2, 250), (4, 125)):
+        axis = {"pattern": "p", "parameters": f'{{"n": {n}}}', "preset_parameters": "{}"}
+        made.times(made.case("x", "naive", case_id=f"p/x/{n}", family_id=f"p/{n}", **axis), noisy(1000))
+        made.times(made.case("y", "optimized", case_id=f"p/y/{n}", family_id=f"p/{n}", **axis), noisy(time, seed=n))
+    return made.run()
+
+
+@pytest.mark.parametrize("folder", ["cpu-epyc-2-cores", "h200-two-devices"])
+def test_the_rows_of_one_pattern_are_those_of_the_whole(folder: str) -> None:
+    whole = load_run(RESULTS / folder)
+    pattern = whole.pairs["pattern"].iloc[0]
+    one = whole.of(pattern)
+    for table in ("cases", "summaries", "pairs"):
+        data = getattr(whole, table)
+        expected = data[data["pattern"] == pattern].reset_index(drop=True)
+        found = getattr(one, table)
+        pd.testing.assert_frame_equal(found, expected[[*found]], check_dtype=False)
+    samples = whole.samples[whole.samples["case_id"].isin(one.cases["case_id"])]
+    assert one.samples["sample_id"].tolist() == samples["sample_id"].tolist()
+    assert one.devices.equals(whole.devices) and len(one.machine) == len(whole.machine)
+    assert set(one.checks["case_id"]) == set(one.cases["case_id"]) & set(whole.checks["case_id"])
+
+
+def test_columns_of_parameters_are_those_of_the_pattern(run: Run) -> None:
+    names = [name for name in run.of("slm_bank_conflicts").pairs.columns if name.startswith("param_")]
+    assert names == ["param_n", "param_steps", "param_stride", "param_work_group_size"]
+    assert len([name for name in run.pairs.columns if name.startswith("param_")]) > 3 * len(names)
+
+
+def test_a_pattern_that_is_not_there_is_named_with_what_was_meant(run: Run) -> None:
+    with pytest.raises(RunFolderError, match=r"has no pattern 'tiled_matmull': did you mean tiled_matmul\b"):
+        run.of("tiled_matmull")
+
+
+def test_a_timeline_lies_within_the_execution(run: Run) -> None:
+    told = run.timeline("kernel_fusion", "three_kernels")
+    assert (told["duration_ns"] >= 0).all() and told["begin_ns"].min() == 0
+    assert {"title", "where", "kind", "name", "queue", "thread", "mpi_rank", "bytes"} <= {*told}
+    assert set(told["where"]) <= {"host", "device"} and "kernel" in set(told["kind"])
+
+
+def test_a_variant_that_is_not_there_is_named_with_what_was_meant(run: Run) -> None:
+    with pytest.raises(
+        XebenchError, match="kernel_fusion has no execution of 'three_kernal' to show: did you mean three_kernels"
+    ):
+        run.timeline("kernel_fusion", "three_kernal")
+
+
+def test_a_run_in_one_line_and_as_html(run: Run) -> None:
+    assert repr(run) == f"<Run {KEPT}: {run.cases.pattern.nunique()} patterns, {len(run.cases)} cases, interrupted>"
+    page = run._repr_html_()
+    assert "133 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
+
+
+def test_hostile_names_are_text_in_html(run: Run) -> None:
+    other = Run(Path("<script>"), run.manifest, run._read)
+    assert "<script>" not in other._repr_html_() and "&lt;script&gt;" in other._repr_html_()
+
+
+def test_a_run_is_compared_with_a_later_one(swept: Run) -> None:
+    assert set(swept.compare(swept)["outcome"]) == {"same"}
+    assert "before_speedup" in swept.compare(swept, on="speedup")
+
+
+class TestPlot:
+    @pytest.fixture(autouse=True)
+    def drawn(self) -> None:
+        pytest.importorskip("matplotlib", reason="an extra").use("Agg")
+
+    def test_a_curve_goes_along_what_is_swept(self, swept: Run) -> None:
+        axes = swept.plot("p")
+        line = axes.get_lines()[0]
+        assert line.get_xdata().tolist() == [1, 2, 4] and axes.get_xlabel() == "n"
+        assert line.get_ydata().tolist() == pytest.approx([2, 4, 8], rel=0.05)
+        assert swept.plot("p", along="n", ax=axes) is axes
+
+    def test_variants_stand_beside_one_another_where_nothing_is_swept(self, run: Run) -> None:
+        axes = run.plot("atomics_dtype")
+        names = [text.get_text() for text in axes.get_yticklabels()]
+        assert "in_int32 over in_float64" in names
+        low, high = axes.get_xlim()
+        assert low < 1 / 2 and high > 2, "noise does not look like a difference"
+
+    def test_what_cannot_be_drawn_is_named(self, swept: Run, run: Run) -> None:
+        with pytest.raises(XebenchError, match="no parameter 'm': known are n"):
+            swept.plot("p", along="m")
+        with pytest.raises(XebenchError, match="immediate_command_lists has no speed-up to draw"):
+            run.plot("immediate_command_lists")
+
+
+def test_a_plot_without_matplotlib_says_what_to_install(swept: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(XebenchError, match=r"a plot needs matplotlib .*pip install 'xebench\[plot\]'"):
+        swept.plot("p")
