@@ -17,7 +17,7 @@ else
 STACK := current stack (dpctl, dpnp and numba of today: our own target of numba compiles kernels), as .venv has Python $(VERSION), not 3.11
 endif
 
-help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, study-versions, roofline-check, test and isa)
+help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, study-versions, test and isa)
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 install: $(STAMP)  ## .venv: with Python 3.11 the pinned stack, with a later one the current stack
@@ -49,9 +49,6 @@ study-placement: install  ## equal kernels in one instance and in several; ten q
 
 study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slower, quiet and under load; 50 quiet minutes
 	$(BIN)/python -m tools.studies.versions $(ARGS)
-
-roofline-check: install  ## the measured roofs beside probes in OpenCL C, and clpeak if installed; ten quiet minutes
-	$(BIN)/python tools/roofline_vs_clpeak.py --rounds 6 $(ARGS)
 
 # Files stay whole, since their tests share runs. One more than there are cores: tests often wait for a process. Bytecode
 # is written first, since some shells forbid Python to do so, and tests start a thousand processes.
@@ -114,4 +111,4 @@ lock:  ## all locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement study-versions roofline-check test test-fast fuzz docs site opencl-kernels isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement study-versions test test-fast fuzz docs site opencl-kernels isa isa-current level-zero lint lock clean
