@@ -33,8 +33,16 @@ class Sender:
         return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
 
 
-def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Sender:
-    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise."""
+def measure(path: Path, pattern: str, *, visits: int = 1, last: bool = True, **sampling: Any) -> Sender:
+    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise.
+
+    Args:
+        path: the file.
+        pattern: its name.
+        visits: how many.
+        last: whether no visit follows each of them.
+        sampling: see `Sampling`.
+    """
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.instrument import make_flusher
     from xebench.measuring.places import Pool
@@ -54,6 +62,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, **sampling: Any) -> Se
         case_ids={name: name for name in variants},
         sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
+        last=last,
     )
     store = ProblemStore(1 << 30)
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")

@@ -50,6 +50,18 @@ def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> N
     assert (calls[1], calls[2], calls["reference"]) == (1, 1, 2), "of the run's seed and the next one"
 
 
+def test_a_visit_of_one_instance_makes_no_second_data(tmp_path: Path) -> None:
+    from xebench.measuring.prepare import find_pattern
+
+    path = tmp_path / "counting.py"
+    counted = EXITS.replace('at("problem")', "calls[rng.bit_generator.seed_seq.entropy] += 1")
+    write_pattern(path, counted.replace("AT", "()").replace("ERROR", "AssertionError"))
+    done = measure(path, "exits", last=False, min_instances=3, passes=3)
+    assert {case["data_sets"] for case in done.cases.values()} == {1}
+    calls = find_pattern(str(path), "exits").make_problem.__globals__["calls"]  # type: ignore[union-attr]
+    assert (calls[1], calls[2]) == (1, 0), "of the run's seed alone"
+
+
 def test_hot_and_cold_have_rows_and_blocks_of_their_own() -> None:
     done = measure(TINY, "host_only", states=["hot", "cold"], max_blocks=14)
     hot, cold = done.samples(state="hot"), done.samples(state="cold")

@@ -17,6 +17,7 @@ from xebench.measuring.messages import (
     CaseOver,
     Done,
     Failed,
+    Made,
     MeasureFamily,
     Ready,
     StateSampled,
@@ -122,6 +123,7 @@ class Sink:
 
 
 READY, DONE = Ready(), Done()
+ALL_MADE = Made(all_made=True)
 
 
 def case(variant: str, status: str = "ok", stopped_by: str = "") -> CaseOver:
@@ -548,11 +550,11 @@ def test_a_worker_that_goes_on_and_on_does_not_outlast_the_budget_of_the_run_eit
 
 def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_other_families() -> None:
     manager, sink, (worker,) = manage(
-        [READY, (0, "check"), 20.0, WorkerHung("no answer for 20 s")],
+        [READY, ALL_MADE, (0, "check"), 20.0, WorkerHung("no answer for 20 s")],
         timeout_s=600,
     )
     assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "interrupted", "b": "interrupted"}
-    assert worker.timeouts[1:] == [GRACE_S + 10]
+    assert worker.timeouts[2:] == [GRACE_S + 10]
     why = "not measured: this family's share of the budget for the run is spent (a in check: no answer for 20 s)"
     assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
     assert not manager.worker_was_killed
@@ -560,10 +562,24 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
 
 def test_a_visit_that_took_long_is_not_given_up_for_a_silence_that_is_shorter() -> None:
     manager, _, (worker,) = manage(
-        [READY, 30.0, samples(0), 5.0, samples(1), case("a"), case("b"), DONE], timeout_s=600
+        [READY, ALL_MADE, 30.0, samples(0), 5.0, samples(1), case("a"), case("b"), DONE], timeout_s=600
     )
     assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "ok", "b": "ok"}
-    assert worker.timeouts[1:4] == [GRACE_S + 10, 30.0, 35.0]
+    assert worker.timeouts[2:5] == [GRACE_S + 10, 30.0, 35.0]
+
+
+def test_a_worker_that_makes_data_is_given_the_timeout_at_each_step_whatever_its_share() -> None:
+    manager, _, (worker,) = manage(
+        [READY, 40.0, Made(), 50.0, ALL_MADE, samples(0), case("a"), case("b"), DONE], timeout_s=60
+    )
+    assert manager.run_family(FAMILY, Visit(patience_s=1.0), 500.0) == {"a": "ok", "b": "ok"}
+    assert worker.timeouts[1:3] == [60.0, 60.0], "it makes the problem, and then the reference"
+
+
+def test_data_are_not_made_beyond_the_budget_of_the_run() -> None:
+    manager, _, (worker,) = manage([READY, 8.0, WorkerHung("no answer for 8 s")], timeout_s=60)
+    assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "interrupted", "b": "interrupted"}
+    assert worker.timeouts[1:] == [END_GRACE_S + 5]
 
 
 def of_variants(names: str) -> Family:

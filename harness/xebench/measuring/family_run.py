@@ -133,12 +133,17 @@ class FamilyRun:
             self.beside.take(request.source, request.pattern)
         data = self.store.get(self.pattern, request.parameters, request.seed)
         problem = data.problem
+        self.sender.send(messages.Made())
         self.work = Work.of(problem)
         counts = {variant.variant.ranks for variant in self.variants}
         check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
         self._listener.at(None, Stage.REFERENCE)
         expected = {ranks: self._expected(data, ranks) for ranks in counts}
-        second = second_of(self.store, self.pattern, request.parameters, request.seed, counts)
+        self.sender.send(messages.Made())
+        second = None
+        if request.first_instance or request.last or request.sampling.visit_instances > 1:
+            second = second_of(self.store, self.pattern, request.parameters, request.seed, counts)
+        self.sender.send(messages.Made(all_made=True))
         if second is not None:
             expected = {ranks: replace(own, other=self._expected(second, ranks)) for ranks, own in expected.items()}
         self._results_note = next((note for own in expected.values() if (note := own.note())), None)

@@ -127,6 +127,12 @@ class Roofs(Message, frozen=True):
     row: Mapping[str, float | str | None]
 
 
+class Made(Message, frozen=True):
+    """A step of making a family's data on the host is over; ``all_made``: the last one."""
+
+    all_made: bool = False
+
+
 class VariantChecked(Message, frozen=True):
     """A variant was checked, or has dropped out."""
 
@@ -162,5 +168,15 @@ class CaseOver(Message, frozen=True):
 
 
 WorkerMessage = (
-    Ready | Done | Failed | DeviceTested | Roofs | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds
+    Ready
+    | Done
+    | Failed
+    | DeviceTested
+    | Roofs
+    | Made
+    | VariantChecked
+    | TableRows
+    | StateSampled
+    | CaseOver
+    | VisitSeconds
 )

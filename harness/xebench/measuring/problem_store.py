@@ -277,17 +277,17 @@ class MadeBeside:
             self._process.close()
 
     def begin(self, family: Upcoming, seeds: Sequence[int]) -> None:
-        """Request a family's data, unless the store has them, or others are still being made."""
+        """Request the first of a family's data that the store lacks, unless others are still being made."""
         self._take(0.0)
         pattern = find_pattern(family.source, family.pattern)
-        known = all(self.store.has(pattern, family.parameters, seed) for seed in seeds)
-        if known or self._asked is not None or self._has_ended:
+        lacking = [seed for seed in seeds if not self.store.has(pattern, family.parameters, seed)]
+        if not lacking or self._asked is not None or self._has_ended:
             return
         if self._process is None:
             limit = int(self.store.limit_bytes)  # with more it would take memory of the family that is sampled
             self._process = start_worker(self._device, Program.MAKE_PROBLEMS, Answers, memory_limit_bytes=limit)
         ranks = sorted({variant.ranks for variant in pattern.variants.values()})
-        self._asked = MakeData(family.source, family.pattern, family.parameters, seeds, ranks)
+        self._asked = MakeData(family.source, family.pattern, family.parameters, lacking[:1], ranks)
         self._process.ask(self._asked)
 
     def take(self, source: str, pattern: str) -> None:

@@ -72,6 +72,11 @@ class Sampling:
     longest_s: float = 0.0
     states: Sequence[State] = (State.HOT,)
 
+    @property
+    def visit_instances(self) -> int:
+        """The fewest instances that each pass takes."""
+        return -(-self.min_instances // self.passes)
+
     def for_each_state(self) -> Sampling:
         """The limits of each state: budget and blocks are shared, so a family never takes more than it may."""
         states = len(self.states)

@@ -147,7 +147,7 @@ class Instances:
         prior: Prior = NOTHING,
         compared: Sequence[tuple[str, str]] = (),
     ) -> None:
-        fewest = -(-sampling.min_instances // sampling.passes)
+        fewest = sampling.visit_instances
         self._share = replace(
             sampling,
             budget_s=sampling.budget_s / fewest,

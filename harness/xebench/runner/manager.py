@@ -86,8 +86,7 @@ class Silence:
         self._moved_s = now
 
 
-# A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or computes a
-# reference.
+# A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or checks.
 GRACE_S = 10.0
 
 # A worker may go on for this long when the run's budget is spent: it checks what it has sampled.
@@ -165,7 +164,7 @@ class Manager:
         self._next_sample, self._first_block = self.first
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
-        self._visit_began_s = 0.0
+        self._visit_began_s, self._is_making = 0.0, False
         self._upcoming: Upcoming | None = None
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
@@ -300,11 +299,12 @@ class Manager:
     def _silence_s(self, patience_s: float) -> float:
         """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share.
 
-        It may be silent for as long as the visit has taken so far, too: that would be lost. Nothing goes on when the
-        run's budget is spent.
+        It may be silent for as long as the visit has taken so far, too: that would be lost. Numpy says nothing while it
+        makes a family's data, without which no later visit is possible. Nothing goes on when the run's budget is spent.
         """
         now_s = self.clock()
-        worth_s = max(self._patience_s + GRACE_S, now_s - self._visit_began_s)
+        visit_s = max(self._patience_s + GRACE_S, now_s - self._visit_began_s)
+        worth_s = math.inf if self._is_making else visit_s
         left_s = max(0.0, min(self._end_s + END_GRACE_S - now_s, worth_s))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
@@ -384,6 +384,7 @@ class Manager:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
         patience_s = progress.patience_s(self.timeout_s)
         silence = Silence(progress.family.title(), self.say, self.clock)
+        self._is_making = True
         answers = self.worker.answers(
             request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
         )
@@ -418,6 +419,8 @@ class Manager:
             share.told_s += answer.seconds
         elif isinstance(answer, messages.VisitSeconds):
             progress.add_seconds(answer.seconds)
+        elif isinstance(answer, messages.Made):
+            self._is_making = not answer.all_made
         elif isinstance(answer, messages.VariantChecked):
             progress.answered.add(answer.variant)
             self.notice(answer.variant)
