@@ -9,6 +9,7 @@ from xebench import Problem, device_func, inout, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import atomics, sub_group
 
+LEAST_GROUP = 64
 BLOCK = 256  # words of 64 bits for each work-item
 
 
@@ -71,14 +72,14 @@ def count_together_by(bins, lanes):
     return count_together
 
 
-def packed_numbers(rng, n, bins, work_group_size):
-    """The problem: ``n`` words to be counted into ``bins``.
+def packed_numbers(rng, n, bins):
+    """The problem: ``n`` words to be counted into ``bins``; it is the same for work-groups of all sizes.
 
     Raises:
-        ValueError: the words are no whole work-groups.
+        ValueError: the words are no whole work-groups of the least size.
     """
-    if n % (BLOCK * work_group_size):
-        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {BLOCK * work_group_size}")
+    if n % (BLOCK * LEAST_GROUP):
+        raise ValueError(f"n={n}: work-groups must be whole, so give a multiple of {BLOCK * LEAST_GROUP}")
     # The guide's counts in memory are 64 bits wide; 32 are enough for its size and need no 64-bit atomics.
     return Problem(
         words=rng.integers(-(1 << 63), 1 << 63, n, dtype=np.int64),
@@ -89,13 +90,22 @@ def packed_numbers(rng, n, bins, work_group_size):
 
 def counts_of(words, bins):
     """The reference."""
-    numbers = words.view(np.uint8 if fields_of(bins) == 8 else np.uint16)
+    numbers = words.view(np.uint16)
     # in parts, since numpy makes 64-bit copies to count from
-    parts = (numbers[k : k + (1 << 24)] & (bins - 1) for k in range(0, numbers.size, 1 << 24))
-    return {"counts": sum(np.bincount(part, minlength=bins) for part in parts)}
+    parts = (numbers[k : k + (1 << 20)] for k in range(0, numbers.size, 1 << 20))
+    counts = sum(np.bincount(part, minlength=1 << 16) for part in parts)
+    if fields_of(bins) == 8:  # two numbers in each: those with it as the lower one, and those with it as the upper one
+        counts = counts.reshape(256, 256).sum(axis=0) + counts.reshape(256, 256).sum(axis=1)
+    return {"counts": counts.reshape(-1, bins).sum(axis=0)}
 
 
 def launcher(session, p, work_group_size, count, *arguments):
-    """What launches a kernel with a work-item for each block."""
+    """What launches a kernel with a work-item for each block.
+
+    Raises:
+        ValueError: the words are no whole work-groups.
+    """
+    if p.n % (BLOCK * work_group_size):
+        raise ValueError(f"n={p.n}: work-groups must be whole, so give a multiple of {BLOCK * work_group_size}")
     items = kapi.NdRange((p.n // BLOCK,), (work_group_size,))
     return lambda: session.launch(count, items, p.words, p.counts, *arguments)

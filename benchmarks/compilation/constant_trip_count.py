@@ -16,7 +16,7 @@ pattern = Pattern(
     # Watch out: a compiler that knows the sum of an arithmetic series needs no loop, whether it knows the count or not.
     presets={
         "smoke": {"n": (64, 61), "trips": 1024},
-        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 22, per_lane=512)}, "trips": 1024},
+        "default": {"n": {"cpu": 1 << 21, "gpu": fit(1 << 22, per_lane=128)}, "trips": 1024},
         "guide": {"n": 1, "trips": 1024},  # one work-item alone, so a launch is nearly all that its time consists of
     },
 )

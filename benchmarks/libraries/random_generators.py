@@ -15,7 +15,7 @@ pattern = Pattern(
     # are mcg31m1, so that each number is checked; `random_numbers` has the former.
     presets={
         "smoke": {"n": (1 << 14, 16381)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=32)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=8)}},
         "guide": {"n": 20},  # the fewest that its program makes: a launch takes all of the time
     },
     axes={"work_group_size": (64,)},

@@ -16,7 +16,7 @@ pattern = Pattern(
         "smoke": {"n": (1 << 12, 4093), "lines": 1 << 12},
         # a table larger than the last cache, and enough bytes to read of it
         "default": {
-            "n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=128)},
+            "n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=32)},
             "lines": {"cpu": fit(1 << 20, per_cache_byte=2 / 64), "gpu": fit(1 << 20, per_cache_byte=4 / 64)},
         },
         "guide": {"n": 1 << 22, "lines": 1 << 22},

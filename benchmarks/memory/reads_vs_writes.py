@@ -55,7 +55,7 @@ def periodic_numbers(rng, n, work_group_size):
     groups = ceil_div(n, PER_ITEM * work_group_size)
     items = groups * work_group_size
     return Problem(
-        numbers=np.arange(n, dtype=np.int32) % PERIOD,
+        numbers=np.resize(np.arange(PERIOD << 16, dtype=np.int32) % PERIOD, n),
         sums=output(items, np.int32),
         items=items,
         bytes_moved=4 * n + 4 * items,

@@ -14,8 +14,8 @@ pattern = Pattern(
     # MiB: at an eighth of that a naive sample of 100 steps still takes 27 GB over the link.
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 4},
-        # the three arrays together at least four times as large as the last cache
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 3)}, "steps": 4},
+        # the three arrays together at least twice as large as the last cache
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_lane=16, per_cache_byte=1 / 6)}, "steps": 4},
         "guide": {"n": 16 << 20, "steps": 100},
     },
     own_sizes="an eighth of the guide's 512 MiB an array",

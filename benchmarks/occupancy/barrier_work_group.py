@@ -13,7 +13,7 @@ pattern = Pattern(
     # work-group is padded, and there is one dimension: how many work-items a group has is all that counts.
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=64)}, "steps": 64},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 64 * 64 * 128, "steps": 64},
     },
     # The guide's example: 112 threads a core, sub-groups of 8, so 7, 3, 2 and 1 work-groups that fill it by 100, 86,

@@ -14,7 +14,7 @@ pattern = Pattern(
     # variants compute the same. Too small a launch is the third limit: see `work_size` and `vector_add_groups`.
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=64)}, "steps": 64},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 1 << 20, "steps": 64},
     },
     own_sizes="the guide gives no size",

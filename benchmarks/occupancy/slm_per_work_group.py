@@ -13,7 +13,7 @@ pattern = Pattern(
     # how many work-groups are there to run while one waits.
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=64)}, "steps": 64},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 64 * 64 * 128, "steps": 64},
     },
     axes={"work_group_size": (128,), "sub_group_size": "device"},  # the guide's row (G 516)

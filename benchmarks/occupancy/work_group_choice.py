@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="A work-group is threads x sub-group size. One of few threads costs a dispatch for little work.",
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=128)}, "steps": 16},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=64)}, "steps": 16},
         # 64 x 64 x 64 work-items (G 461 to 466), here in one dimension; what each computes the guide leaves open
         "guide": {"n": 64**3, "steps": 16},
     },

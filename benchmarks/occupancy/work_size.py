@@ -15,7 +15,7 @@ pattern = Pattern(
     # not any more once all are taken.
     presets={
         "smoke": {"n": (1 << 14, 16381), "steps": 16},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=128)}, "steps": 64},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=32)}, "steps": 64},
         "guide": {"n": 1 << 24, "steps": 64},
     },
     own_sizes='the guide says "millions of parallel activities" (G 201)',

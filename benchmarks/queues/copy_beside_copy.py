@@ -13,7 +13,7 @@ pattern = Pattern(
     lesson="Copies that do not need each other go to several queues, or to an out-of-order one, and run side by side.",
     presets={
         "smoke": {"n": (1 << 14, 16381)},
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_cache_byte=0.25)}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 22, per_cache_byte=1 / 16)}},
         "guide": {"n": 10_000_000},
     },
     metric="span",

@@ -14,7 +14,7 @@ pattern = Pattern(
     lesson="Data in chunks: copies of one chunk overlap the kernel of another where the device has copy engines.",
     presets={
         "smoke": {"n": (1 << 14, 16381), "chunks": 4, "steps": 20},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=32)}, "chunks": 10, "steps": 200},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 22, per_lane=16)}, "chunks": 10, "steps": 200},
         "guide": {"n": 12_500_000, "chunks": 10, "steps": 10_000},
     },
     own_sizes="an eighth of its elements",

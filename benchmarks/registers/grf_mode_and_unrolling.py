@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         # 33 KB of SLM; the guide's order takes 56 KB, which not every device has
         "smoke": {"elements": (4, 3), "order": 10, "layers": 5},
-        "default": {"elements": {"cpu": 1 << 6, "gpu": fit(1 << 10, per_lane=1 / 64)}, "order": 10, "layers": 5},
+        "default": {"elements": {"cpu": 1 << 6, "gpu": fit(1 << 10, per_lane=1 / 128)}, "order": 10, "layers": 5},
         "guide": {"elements": 4000, "order": 12, "layers": 6},
     },
     own_sizes="the guide's text names none; its published program has eight times as many elements, which are 3.5 GB",

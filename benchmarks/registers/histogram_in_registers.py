@@ -18,7 +18,7 @@ pattern = Pattern(
     ),
     presets={
         "smoke": {"n": (1 << 15, 3 << 14)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=64)}},
         "guide": {"n": 4096 * 4096},  # of the guide's published program
     },
     # Every bin has its owner: work-groups are a multiple of the sub-group's size, which divides the number of bins.
@@ -30,8 +30,8 @@ BINS = 256
 
 
 @pattern.problem
-def packed_numbers(rng, n, work_group_size):
-    return histograms.packed_numbers(rng, n, BINS, work_group_size)
+def packed_numbers(rng, n):
+    return histograms.packed_numbers(rng, n, BINS)
 
 
 @pattern.reference

@@ -14,7 +14,7 @@ pattern = Pattern(
     lesson="Try several factors of unrolling: each further step of a loop brings variables that need registers.",
     presets={
         "smoke": {"n": (1 << 10, 3 * 256)},
-        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=8)}},
+        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 16, per_lane=2)}},
         "guide": {"n": 1 << 20},
     },
     own_sizes="the guide has no program for this advice",

@@ -15,7 +15,7 @@ pattern = Pattern(
     lesson="Of four small private arrays some may fit registers where one array of structures of four does not.",
     presets={
         "smoke": {"n": (1 << 10, 3 * 256)},
-        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=1)}},
+        "default": {"n": {"cpu": 1 << 13, "gpu": fit(1 << 16, per_lane=0.5)}},
         "guide": {"n": 1 << 20},
     },
     own_sizes="the guide has no program for this advice",

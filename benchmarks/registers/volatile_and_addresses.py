@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="A private variable is nobody else's: declared volatile, or used by its address, it must lie in memory.",
     presets={
         "smoke": {"n": (1 << 15, 3 << 14)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=64)}},
         "guide": {"n": 4096 * 4096},  # of the guide's published program
     },
     axes={"sub_group_size": "device", "work_group_size": (64,)},
@@ -62,8 +62,8 @@ def counter(lanes, *macros):
 
 
 @pattern.problem
-def packed_numbers(rng, n, work_group_size):
-    return histograms.packed_numbers(rng, n, BINS, work_group_size)
+def packed_numbers(rng, n):
+    return histograms.packed_numbers(rng, n, BINS)
 
 
 @pattern.reference

@@ -16,7 +16,7 @@ pattern = Pattern(
     lesson="1024 bins do not fit a sub-group's registers: a work-group shares them in SLM, by local atomics.",
     presets={
         "smoke": {"n": (1 << 18, 13 << 14)},
-        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=256)}},
+        "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=64)}},
         "guide": {"n": 4096 * 4096},  # of the guide's published program
     },
     # The guide has 1024 bins and work-groups of 64. It asks to try others, as barriers of large ones may cost more
@@ -74,8 +74,8 @@ def count_local_by(bins, lanes, zeros_awaited=True, atomic=True, counts_awaited=
 
 
 @pattern.problem
-def packed_numbers(rng, n, bins, work_group_size):
-    return histograms.packed_numbers(rng, n, bins, work_group_size)
+def packed_numbers(rng, n, bins):
+    return histograms.packed_numbers(rng, n, bins)
 
 
 @pattern.reference

@@ -12,7 +12,7 @@ pattern = Pattern(
     lesson="What work-groups may share is a limit of the device: ask for it, and size the tile by it.",
     presets={
         "smoke": {"n": (1 << 12, 4093)},
-        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 20, per_lane=128)}},
+        "default": {"n": {"cpu": 1 << 20, "gpu": fit(1 << 20, per_lane=32)}},
         "guide": {"n": 1 << 20},
     },
     own_sizes="the guide has no program for this advice",

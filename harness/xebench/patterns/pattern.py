@@ -130,8 +130,8 @@ class Pattern:
         atol: absolute tolerance of that check.
         own_sizes: why the sizes of preset ``guide`` are ours; empty where they are the guide's. Its figures are not
             judged at sizes of ours.
-        short_launches: why launches at the sizes of a GPU last less than 100 empty kernels (below that, launching costs
-            more than 1 % of the time); empty if none does.
+        short_launches: why launches at the sizes of a GPU last less than 25 empty kernels (below that, launching costs
+            more than 4 % of the time); empty if none does.
         odd_sizes: sizes of the smoke preset that are no multiples of a work-group, at which each variant runs once,
             untimed; None: ``n - 1`` where there is a size ``n``; {}: the lesson needs even sizes.
         stand_in: where something else than the lesson's own is measured: the call that is missing in Python, or the

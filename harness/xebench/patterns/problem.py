@@ -20,10 +20,11 @@ _KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each"}
 #: How many times the last-level cache a lesson about memory goes over.
 CACHES: Final = 4
 
-#: Bytes for each lane that keep a GPU's memory busy for a hundred empty kernels, so that what each launch costs is 1 %
-#: of it: an H200 has 270336 lanes, moves 4.4 TB/s, and takes 2.9 us for an empty kernel (`results/h200-default`). It is
-#: no measured time of the device at hand, so that a problem has the same size whenever it is measured there.
-LANE_BYTES: Final = 4800
+#: Bytes for each lane that keep a GPU's memory busy for 25 empty kernels, so that what each launch costs is 4 % of it:
+#: an H200 has 270336 lanes, moves 4.4 TB/s, and takes 2.9 us for an empty kernel (`results/h200-default`). With four
+#: times as many the host made data and compared results for twenty times as long as the device was sampled. It is no
+#: measured time of the device at hand, so that a problem has the same size whenever it is measured there.
+LANE_BYTES: Final = 1200
 
 
 def ceil_div(n: int, size: int) -> int:
@@ -54,7 +55,7 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_eac
         per_cache_byte: it is at least this for each byte of the last-level cache: 1 makes two arrays of 8-byte elements
             together sixteen times as large as the cache.
         bytes_each: of a lesson about memory, what a launch reads and writes for each of the size. It is large enough
-            for `CACHES` times the last-level cache, and for a hundred empty kernels (`LANE_BYTES`).
+            for `CACHES` times the last-level cache, and for 25 empty kernels (`LANE_BYTES`).
 
     Raises:
         ValueError: a number that makes no size.
@@ -87,7 +88,7 @@ def fitted(size: Mapping[str, float], room: Room) -> tuple[int, str]:
     if each := size["bytes_each"]:
         wanted |= {
             f"{CACHES} times its cache of {room.cache_bytes}, {each:g} bytes each": CACHES * room.cache_bytes / each,
-            f"a hundred empty kernels of {room.lanes} lanes, {each:g} bytes each": LANE_BYTES * room.lanes / each,
+            f"25 empty kernels of {room.lanes} lanes, {each:g} bytes each": LANE_BYTES * room.lanes / each,
         }
     reason, most = max(wanted.items(), key=lambda item: item[1])
     least = int(size["least"])
