@@ -100,5 +100,9 @@ class Unsupported(XebenchError):
     """The device lacks what a case needs; the case is recorded as skipped with this reason."""
 
 
-class TooLarge(XebenchError):
-    """The device's memory is too small for a problem; its cases are recorded as refused with this reason."""
+class Refused(XebenchError):
+    """The device, or its driver, refuses a problem or a command; the case is recorded as refused with this reason."""
+
+
+class TooLarge(Refused):
+    """The device's memory is too small for a problem."""

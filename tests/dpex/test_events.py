@@ -13,6 +13,7 @@ import pytest
 
 from xebench import kernel_api as kapi
 from xebench.dpex import (
+    CommandRefused,
     DeviceEvent,
     PreparedLaunch,
     ProfilingUnavailable,
@@ -68,6 +69,17 @@ def test_a_driver_that_gives_no_times_is_named(queue: Any, monkeypatch: pytest.M
     with pytest.raises(ProfilingUnavailable, match="gives no times of commands") as caught:
         event.times()
     assert queue.sycl_device.name.strip() in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_command_that_the_driver_gave_up_is_refused_and_not_done(queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    event = DeviceEvent(queue.submit_barrier())
+    event.queue = queue
+    monkeypatch.setattr(native_handles, "event_status", lambda _reference: native_handles.STATUS_UNKNOWN)
+    for ask in (event.wait, event.times):
+        with pytest.raises(CommandRefused, match="gave a command up") as caught:
+            ask()
+    assert queue.sycl_device.name.strip() in str(caught.value) and "\n" not in str(caught.value)
+    assert not event.is_complete
 
 
 def test_completion(queue: Any) -> None:

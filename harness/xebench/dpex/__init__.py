@@ -27,6 +27,7 @@ from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, specia
 from xebench.dpex.device_kernel import DeviceKernel, build, separate_context
 from xebench.dpex.dpex_errors import (
     ArgumentError,
+    CommandRefused,
     DpexError,
     IndexSpaceError,
     KernelBuildError,
@@ -66,6 +67,7 @@ NdRange, Range = kernel_api.NdRange, kernel_api.Range
 
 __all__ = [
     "ArgumentError",
+    "CommandRefused",
     "CompiledKernel",
     "DeviceEvent",
     "DeviceKernel",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.errors import Unsupported
+from xebench.errors import Refused, Unsupported
 
 
 class DpexError(Exception):
@@ -83,6 +83,10 @@ class WidthsDiffer(DpexError, RuntimeError):
 
 class SubmissionError(DpexError, RuntimeError):
     """The runtime refused a command, or would: a kernel was built for another context than its queue's."""
+
+
+class CommandRefused(DpexError, Refused, RuntimeError):
+    """The driver has given up a command that the runtime had taken, so its results are not there."""
 
 
 class IndexSpaceError(DpexError, ValueError):

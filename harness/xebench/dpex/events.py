@@ -12,7 +12,7 @@ import dpctl
 import numpy as np
 
 from xebench.dpex import native_handles
-from xebench.dpex.dpex_errors import ArgumentError, ProfilingUnavailable, SubmissionError
+from xebench.dpex.dpex_errors import ArgumentError, CommandRefused, ProfilingUnavailable, SubmissionError
 from xebench.dpex.signature import as_usm_array
 from xebench.system.sycl_types import Event, Queue, UsmArray
 
@@ -51,12 +51,22 @@ atexit.register(_release_finished, wait=True)
 
 
 def _why_no_times(queue: Queue) -> str:
-    if queue is None or not queue.has_enable_profiling:
+    if queue is None:
+        return "the event has no times: its queue was made without enable_profiling, or its driver gives none"
+    if not queue.has_enable_profiling:
         return "the event has no times: make its queue with enable_profiling"
     device = queue.sycl_device
     return (
         f"the driver of {device.name.strip()} ({device.backend.name}) gives no times of commands, so nothing can be "
         "measured on it: update the driver, or choose another device"
+    )
+
+
+def _why_refused(queue: Queue) -> str:
+    driver = "the driver" if queue is None else f"the driver of {queue.sycl_device.name.strip()}"
+    return (
+        f"{driver} gave a command up (its event's status is an error): its index space, or what it needs of the "
+        "device, may be beyond a limit that the driver does not state"
     )
 
 
@@ -94,12 +104,18 @@ class DeviceEvent:
         return event
 
     def wait(self) -> None:
-        """Block until the command has finished; other Python threads run meanwhile."""
+        """Block until the command has finished; other Python threads run meanwhile.
+
+        Raises:
+            CommandRefused: the driver has given it up.
+        """
         if DeviceEvent.watcher is not None:
             DeviceEvent.watcher(self)
         native_handles.event_wait(self._reference)
-        self._done = True
         self._keep = None
+        if native_handles.event_status(self._reference) == native_handles.STATUS_UNKNOWN:
+            raise CommandRefused(_why_refused(self.queue))
+        self._done = True
 
     @property
     def is_complete(self) -> bool:
@@ -113,6 +129,7 @@ class DeviceEvent:
         """Wait, then the times of submission, start and end in ns of the device's clock.
 
         Raises:
+            CommandRefused: see `wait`.
             ProfilingUnavailable: dpctl answers 0, since the queue was made without ``enable_profiling``, or the driver
                 gives no times.
         """

@@ -70,6 +70,10 @@ STATUS_COMPLETE = 3
 
 """``DPCTLSyclEventStatusType``: the command has finished."""
 
+STATUS_UNKNOWN = 0
+
+"""The same: neither submitted, running nor finished, so that the driver has given the command up."""
+
 ARGUMENT_CODES = {
     "int8": 0,
     "bool": 1,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from xebench.errors import TooLarge, Unsupported, XebenchError, describe_error, first_line
+from xebench.errors import Refused, Unsupported, XebenchError, describe_error, first_line
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Message
@@ -122,7 +122,7 @@ def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
     text = first_line(error)
     if isinstance(error, Unsupported):
         return Status.SKIPPED, text
-    if isinstance(error, TooLarge):
+    if isinstance(error, Refused):
         return Status.REFUSED, text
     if isinstance(error, MemoryError):
         return Status.REFUSED, "the host has too little memory for this problem"
