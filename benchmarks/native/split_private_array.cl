@@ -1,3 +1,4 @@
+__attribute__((intel_reqd_sub_group_size(SUB_GROUP_SIZE)))
 kernel void four_arrays(global const uint *classes, global const float *samples, global float *statistics,
                         const int samples_shape1) {
     const int n = samples_shape1, i = get_global_id(0);
