@@ -52,7 +52,7 @@ class TwinSession:
         Raises:
             UnsupportedByDevice: the device's driver does not build the text.
         """
-        twin, of_kernel, of_twin = twin_of(kernel)
+        twin, of_kernel, of_twin = twin_of(self._session.chosen(kernel))
         given = dict(zip(of_kernel, arguments, strict=True))
         try:
             return self._session.launch(twin, index_space, *(argument(given, name) for name in of_twin), **options)

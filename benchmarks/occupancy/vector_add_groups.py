@@ -1,9 +1,10 @@
 """Launch as many work-groups as fill the device: fewer leave cores without work, a few more make a second round."""
 
-from xebench import Claim, Pattern, ceil_div, fit, kernel
+import numpy as np
+
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
-from ..common import vector_add
 from ..common.in_opencl import in_opencl
 
 pattern = Pattern(
@@ -13,7 +14,7 @@ pattern = Pattern(
     lesson="Occupancy is the launch's threads over the device's: count your work-groups before you tune the kernel.",
     # In the guide every work-group adds 131,072 elements of its own: more groups do more work, and from twelve on, we
     # think, the data leave the last cache, so its times (G 788 to 806) do not show occupancy. Here all variants add
-    # the same elements, and the groups share them.
+    # the same elements, each group a slice of them.
     presets={
         "smoke": {"n": (1 << 16, 65521), "rounds": 2},
         # the three arrays in half of the last cache or less, so that memory limits nobody
@@ -29,24 +30,37 @@ pattern = Pattern(
 
 
 @kernel
-def add(item: kapi.Item, a, b, total, rounds):
+def add(item: kapi.Item, a, b, total, rounds):  # VectorAdd1
     i = item.get_id(0)
     for _ in range(rounds):
         total[i] = a[i] + b[i]
 
 
+@kernel(sub_group_size="sub_group_size")
+def add_slice(item: kapi.NdItem, a, b, total, part, rounds):  # VectorAdd2, G 738 to 746
+    first = item.get_group().get_group_id(0) * part
+    end = min(first + part, total.shape[0])
+    for _ in range(rounds):
+        i = first + item.get_local_id(0)
+        while i < end:
+            total[i] = a[i] + b[i]
+            i += item.get_local_range(0)
+
+
 @pattern.problem
 def integers(rng, n):
-    return vector_add.integers(rng, n)
+    a, b = (rng.integers(0, 1 << 30, n, dtype=np.int32) for _ in range(2))
+    return Problem(a=a, b=b, total=output(n, np.int32), bytes_moved=12 * n)
 
 
 @pattern.reference
 def expected(p):
-    return vector_add.added(p)
+    return {"total": p.a + p.b}
 
 
-def groups(number, session, p, work_group_size, lanes):
-    return vector_add.launch_groups(session, p, vector_add.add_strided_in(lanes), work_group_size, number)
+def launcher(session, p, work_group_size, groups):
+    space, part = kapi.NdRange((groups * work_group_size,), (work_group_size,)), ceil_div(p.n, groups)
+    return lambda: session.launch(add_slice, space, p.a, p.b, p.total, part, p.rounds)
 
 
 def groups_that_fill(session, work_group_size):
@@ -65,30 +79,29 @@ def range_of_elements(session, p):
 
 
 @pattern.naive
-def one_group(session, p, work_group_size, sub_group_size):
+def one_group(session, p, work_group_size):
     """One work-group: 16 of 672 threads, 2.4 %."""
-    return groups(1, session, p, work_group_size, sub_group_size)
+    return launcher(session, p, work_group_size, 1)
 
 
 @pattern.intermediate(claim=fuller())
-def a_sixth(session, p, work_group_size, sub_group_size):
+def a_sixth(session, p, work_group_size):
     """Work-groups for a sixth of the device: 7 on the guide's, 16.7 %."""
-    number = ceil_div(groups_that_fill(session, work_group_size), 6)
-    return groups(number, session, p, work_group_size, sub_group_size)
+    return launcher(session, p, work_group_size, ceil_div(groups_that_fill(session, work_group_size), 6))
 
 
 @pattern.optimized(claim=(fuller(), fuller("a_sixth")))
-def all_of_it(session, p, work_group_size, sub_group_size):
+def all_of_it(session, p, work_group_size):
     """Work-groups for every thread: 42, 100 %."""
-    return groups(groups_that_fill(session, work_group_size), session, p, work_group_size, sub_group_size)
+    return launcher(session, p, work_group_size, groups_that_fill(session, work_group_size))
 
 
 # Two rounds, each with less to do: that this takes longer follows from the guide's occupancies.
 @pattern.antipattern(claim=Claim("slower", against="all_of_it", on=("gpu",), strength="implied", source="G 784 to 785"))
-def and_a_few_more(session, p, work_group_size, sub_group_size):
+def and_a_few_more(session, p, work_group_size):
     """A twentieth more: 44 on the guide's GPU, 100 % and then 4.7 %."""
     fill = groups_that_fill(session, work_group_size)
-    return groups(fill + max(1, fill // 20), session, p, work_group_size, sub_group_size)
+    return launcher(session, p, work_group_size, fill + max(1, fill // 20))
 
 
 in_opencl(pattern, all_of_it)

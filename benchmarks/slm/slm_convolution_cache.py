@@ -23,32 +23,26 @@ pattern = Pattern(
 )
 
 
-@device_func
-def or_zero(signal, k):
-    """Element k, or the zero that stands before the first one and behind the last."""
-    return signal[k] if 0 <= k < signal.shape[0] else np.int32(0)
-
-
+# The guide's program, G 3131 to 3187. While the first and the last item fetch the neighbours on their sides, the others
+# wait at the barrier.
 @kernel
 def read_slm_serial(item: kapi.NdItem, signal, weights, y, window):
     i = item.get_global_id(0)
-    lane = item.get_local_id(0)
+    group = item.get_group().get_group_id(0)
     size = item.get_local_range(0)
-    first = item.get_group().get_group_id(0) * size
+    lane = item.get_local_id(0)
     window[lane + HALO] = signal[i]
-    # While the first and the last item fetch the neighbours on their sides, the others wait at the barrier. As in the
-    # guide it is the group's place that says whether there are so many.
     if lane == 0:
-        if first < HALO:
+        if group == 0:
             for k in range(HALO):
-                window[k] = or_zero(signal, i - HALO + k)
+                window[k] = np.int32(0)
         else:
             for k in range(HALO):
-                window[k] = signal[i - HALO + k]
+                window[k] = signal[np.uint32(i - HALO + k)]  # unsigned: no negative index, which would need a look
     if lane == size - 1:
-        if first + size > signal.shape[0] - HALO:
+        if group == item.get_group().get_group_range(0) - 1:
             for k in range(HALO):
-                window[size + HALO + k] = or_zero(signal, i + 1 + k)
+                window[size + HALO + k] = np.int32(0)
         else:
             for k in range(HALO):
                 window[size + HALO + k] = signal[i + 1 + k]
@@ -57,6 +51,12 @@ def read_slm_serial(item: kapi.NdItem, signal, weights, y, window):
     for k in range(M):
         total = np.int32(total + np.int32(window[lane + k] * weights[k]))
     y[i] = total
+
+
+@device_func
+def or_zero(signal, k):
+    """Element k, or the zero that stands before the first one and behind the last."""
+    return signal[k] if 0 <= k < signal.shape[0] else np.int32(0)
 
 
 @kernel
@@ -79,6 +79,8 @@ def read_slm(item: kapi.NdItem, signal, weights, y, window):
 
 @pattern.problem
 def one_signal(rng, n, work_group_size):
+    if work_group_size < HALO:
+        raise ValueError(f"work_group_size={work_group_size}: a side of {HALO} comes from one group, so give as many")
     fields = convolution.fields(rng, n, work_group_size)
     products = M * n - HALO * (HALO + 1)  # windows at the ends are cut
     return Problem(**fields, bytes_moved=4 * (n + M + n), operations=2 * products, operation_kind="int32")
@@ -95,7 +97,7 @@ def global_memory(session, p, work_group_size):
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 3121 to 3193"))
 def serial_halo(session, p, work_group_size):
-    """Each item fetches one element into SLM; the first and the last one also fetch 128 neighbours each."""
+    """The guide's: each item fetches one element; the first and the last one also fetch 128 neighbours each."""
     window = kapi.LocalAccessor(work_group_size + 2 * HALO, np.int32)
     session.launch(read_slm_serial, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y, window)
 
@@ -107,4 +109,5 @@ def cooperative_halo(session, p, work_group_size):
     session.launch(read_slm, kapi.NdRange((p.n,), (work_group_size,)), p.signal, p.weights, p.y, window)
 
 
+in_opencl(pattern, serial_halo)
 in_opencl(pattern, cooperative_halo)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from xebench.dpex.signature import index_space_extents
+from xebench.measuring.place import accepted_parameters
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import builtin_files
@@ -32,6 +33,7 @@ class NotingSession:
     def __init__(self, sub_group_size: int, gpu: GpuParameters) -> None:
         self.device = SimpleNamespace(max_work_group_size=gpu.max_work_group_size, local_mem_size=64 * 1024)
         self.lanes = gpu.threads * max(gpu.sub_group_sizes)
+        self.cores = gpu.threads // gpu.threads_per_xe_core
         self.shapes: list[LaunchShape] = []
         self._gpu = gpu
         self._sub_group_size = sub_group_size
@@ -53,7 +55,9 @@ def shape_of(name: str, variant: str, sub_group_size: int, gpu: GpuParameters = 
     sizes = pattern.presets["guide"]
     session = NotingSession(sub_group_size, gpu)
     problem = SimpleNamespace(**sizes, x=None, y=None, a=None, b=None, total=None)
-    timed = pattern.variants[variant].function(session, problem, sub_group_size=sub_group_size, **axes)
+    function = pattern.variants[variant].function
+    given = accepted_parameters(function, {"sub_group_size": sub_group_size, **axes})
+    timed = function(session, problem, **given)
     timed()
     (shape,) = session.shapes
     return shape
@@ -103,17 +107,22 @@ def test_one_row_fills_every_gpu_and_the_naive_work_group_none(gpu: GpuParameter
     assert occupancy_of(best, gpu).xe_core_occupancy == 1 > occupancy_of(naive, gpu).xe_core_occupancy
 
 
+@pytest.mark.parametrize("barrier", ["", "_with_barrier"])
 @pytest.mark.parametrize(("gpu", "lanes"), EVERY)
-def test_dividing_groups_fill_a_core_of_every_gpu_and_odd_ones_do_not(gpu: GpuParameters, lanes: int) -> None:
-    odd, dividing = (shape_of("vector_add_barrier", name, lanes, gpu) for name in ("odd_groups", "dividing_groups"))
+def test_dividing_groups_fill_a_core_of_every_gpu_and_odd_ones_do_not(
+    gpu: GpuParameters, lanes: int, barrier: str
+) -> None:
+    names = "odd_groups" + barrier, "dividing_groups" + barrier
+    odd, dividing = (shape_of("vector_add_barrier", name, lanes, gpu) for name in names)
     assert occupancy_of(dividing, gpu).xe_core_occupancy == 1 > occupancy_of(odd, gpu).xe_core_occupancy
-    assert odd.global_size and dividing.global_size
-    assert odd.global_size / dividing.global_size == pytest.approx(1, abs=0.01), "about the same work-items"
+    assert percent(dividing, gpu) == 100 > percent(odd, gpu)
 
 
-def test_on_the_guides_gpu_the_groups_have_320_and_224_work_items() -> None:
-    sizes = [shape_of("vector_add_barrier", name, 8).work_group_size for name in ("odd_groups", "dividing_groups")]
-    assert sizes == [320, 224]  # G 920, 934
+@pytest.mark.parametrize("barrier", ["", "_with_barrier"])
+def test_on_the_guides_gpu_the_launches_are_the_guides(barrier: str) -> None:
+    names = "odd_groups" + barrier, "dividing_groups" + barrier
+    shapes = [shape_of("vector_add_barrier", name, 8) for name in names]
+    assert [(shape.work_groups, shape.work_group_size) for shape in shapes] == [(8, 320), (24, 224)]  # G 914, 935
 
 
 @pytest.mark.parametrize(

@@ -321,3 +321,26 @@ def test_a_queue_is_flushed_on_opencl_again_and_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(session, "queue", SimpleNamespace(backend="level_zero"))
     with pytest.raises(Unsupported, match="needs the opencl backend"):
         session.flush()
+
+
+def test_a_kernel_with_a_sub_group_size_by_name_takes_that_of_the_variant() -> None:
+    from xebench.dpex import kernel, kernel_api, sub_group
+    from xebench.dpex.dpex_errors import OptionError
+    from xebench.measuring.place import start
+    from xebench.session.session import Session
+    from xebench.system.runtime.tensor import tensor
+
+    @kernel(sub_group_size="lanes")
+    def size_of_each(item: kernel_api.NdItem, x):
+        x[item.get_global_id(0)] = sub_group.size()
+
+    def variant(session: Any, x: Any) -> None:
+        session.launch(size_of_each, kernel_api.NdRange((64,), (64,)), x).wait()
+
+    session = Session.on("cpu")
+    x = session.alloc(64, np.int32)
+    for lanes in (8, 16, 8):
+        start(variant, session, x, {"n": 64, "lanes": lanes})
+        assert tensor.asnumpy(x).tolist() == [lanes] * 64
+    with pytest.raises(OptionError, match=r"^kernel size_of_each: sub_group_size='lanes' is no parameter .* are n\)"):
+        start(variant, session, x, {"n": 64})

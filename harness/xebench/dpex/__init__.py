@@ -45,6 +45,7 @@ from xebench.dpex.events import DeviceEvent
 from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
 from xebench.dpex.kernel_options import KernelOptions, options_of
 from xebench.dpex.launch import PreparedLaunch
+from xebench.dpex.parametric_kernel import ParametricKernel
 from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_cache import SpirvCache
 from xebench.system.runtime.packages import is_current
@@ -82,6 +83,7 @@ __all__ = [
     "NeedsOcloc",
     "NotSimulated",
     "OptionError",
+    "ParametricKernel",
     "PreparedLaunch",
     "ProfilingUnavailable",
     "Range",

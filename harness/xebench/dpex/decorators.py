@@ -8,19 +8,21 @@ too and has no options. On the current stack, which has no numba-dpex, a decorat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import isfunction
 from typing import Any
 
 from xebench.dpex.dpex_errors import NeedsCompiler
 from xebench.dpex.kernel_options import ATTRIBUTE, KernelOptions, SourceFunction, SourceKernel
+from xebench.dpex.parametric_kernel import ParametricKernel
 from xebench.system.runtime.packages import is_current
 
 
 def kernel(
     function: Any = None,
     *,
-    sub_group_size: int | None = None,
+    sub_group_size: int | str | None = None,
     work_group_size: int | tuple[int, ...] | None = None,
     unroll: int | str | None = None,
     fast_math: bool = False,
@@ -37,16 +39,23 @@ def kernel(
     Args:
         function: the kernel, when the decorator is used without parentheses; or types of arguments in a tuple, or
             several tuples in a list, as numba-dpex has them: the kernel is compiled for these, and for no others.
+        sub_group_size: see ``KernelOptions``; or the name of a pattern's axis, whose value a variant's session takes.
         error_model: "numpy" (the default here) divides as the hardware does; "python", numba-dpex's default,
             adds a branch to every division.
         numba_options: passed to ``numba_dpex.kernel``.
 
     Returns:
-        A numba-dpex kernel dispatcher (a ``SourceKernel`` where there is none), or a decorator that makes one.
+        A numba-dpex kernel dispatcher (a ``SourceKernel`` where there is none), or a decorator that makes one; of a
+        sub-group size by name a ``ParametricKernel``.
 
     Raises:
         OptionError: an option has a value that means nothing.
     """
+    if isinstance(sub_group_size, str):
+        others = {"work_group_size": work_group_size, "unroll": unroll, "fast_math": fast_math, "restrict": restrict}
+        others |= {"relaxed_math": relaxed_math, "fp_contract": fp_contract, "large_grf": large_grf}
+        others |= {"build_options": build_options, "error_model": error_model, **numba_options}
+        return partial(_parametric, parameter=sub_group_size, signatures=function, options=others)
     signatures = None if isfunction(function) else _parsed(function)
     if isinstance(work_group_size, int):
         work_group_size = (work_group_size,)
@@ -73,6 +82,15 @@ def kernel(
         return dispatcher
 
     return decorate(function) if isfunction(function) else decorate
+
+
+def _parametric(
+    function: Callable[..., None], *, parameter: str, signatures: Any, options: Mapping[str, Any]
+) -> ParametricKernel:
+    def make(size: int) -> Any:
+        return kernel(signatures, sub_group_size=size, **options)(function)
+
+    return ParametricKernel(function, parameter, make)
 
 
 def device_func(function: Any = None, *, error_model: str = "numpy", **options: Any) -> Any:

@@ -103,6 +103,7 @@ def start(
         parameters: of the problem; it receives those that it names.
         prepared: called after a preparation.
     """
+    session.parameters = parameters
     whole = partial(function, session, bound, **accepted_parameters(function, parameters))
     with session.watching():
         sample: Any = whole()

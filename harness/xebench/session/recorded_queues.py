@@ -45,6 +45,7 @@ class RecordedQueues(direct_calls.Recording):
         watched: queues of which nothing is recorded. What they still do when a sample is over is late.
         doubt: reason to doubt the times of the commands since :meth:`begin`, with its cure; "" if there is none.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
+        parameters: sizes and axes of the variant at work, by name.
         queue: the session's own queue: in order, with profiling.
         records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
             (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
@@ -55,6 +56,7 @@ class RecordedQueues(direct_calls.Recording):
     ) -> None:
         self.queue = queue
         self.device = queue.sycl_device
+        self.parameters: Mapping[str, Any] = {}
         self.records_direct_calls = True
         self._queues = [queue]
         self.watched: list[dpctl.SyclQueue] = []

@@ -9,7 +9,7 @@ from typing import Any
 import dpctl
 import dpnp
 
-from xebench.dpex import DeviceEvent, direct_calls, native_handles, separate_context
+from xebench.dpex import DeviceEvent, ParametricKernel, direct_calls, native_handles, separate_context
 from xebench.dpex.events import fill
 from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.signature import name_of
@@ -24,7 +24,7 @@ from xebench.session.several_devices import (
     devices_alike,
     several_devices,
 )
-from xebench.session.spread import Ranks, core_threads, device_lanes
+from xebench.session.spread import Ranks, core_threads, cores, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, Event, UsmArray
@@ -79,6 +79,7 @@ class Session(RecordedQueues):
         """
         began = self._clock()
         queue = queue or self.queue
+        kernel = self.chosen(kernel)
         waits = self._waits.before_kernel(queue, depends)
         event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
         event.queue = queue
@@ -87,6 +88,10 @@ class Session(RecordedQueues):
             self._transcript.launched(self._kernels.latest, arguments, depends, event)
         self._spent_ns += self._clock() - began
         return event
+
+    def chosen(self, kernel: Any) -> Any:
+        """The kernel itself; of one whose sub-group size is a parameter, that for the variant's."""
+        return kernel.at(self.parameters) if isinstance(kernel, ParametricKernel) else kernel
 
     def copy(
         self,
@@ -292,8 +297,13 @@ class Session(RecordedQueues):
         return device_lanes(self.device)
 
     def core_threads(self, sub_group_size: int) -> int:
-        """Hardware threads that the work-groups on one core share (`lanes.core_threads`)."""
+        """Hardware threads that the work-groups on one core share (`spread.core_threads`)."""
         return core_threads(self.device, sub_group_size)
+
+    @property
+    def cores(self) -> int:
+        """Cores to which work-groups go: Xe-cores of an Intel GPU that is known, or else compute units."""
+        return cores(self.device)
 
     @property
     def sub_group_size(self) -> int:

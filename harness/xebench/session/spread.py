@@ -59,6 +59,14 @@ def core_threads(device: Device, sub_group_size: int) -> int:
     return max(1, device_lanes(device) // int(device.max_compute_units) // sub_group_size)
 
 
+def cores(device: Device) -> int:
+    """Cores of a ``dpctl.SyclDevice`` to which work-groups go, of `core_threads` each."""
+    told = intel_device_info(device).get("gpu_hw_threads_per_eu") if device.is_gpu else None
+    threads = told or (threads_by_name(device.name) if device.is_gpu else None)
+    units = int(device.max_compute_units)
+    return units if threads is None else max(1, units * int(threads) // core_threads(device, 1))
+
+
 def threads_by_name(name: str) -> int | None:
     """Hardware threads of a compute unit of an Intel GPU of the catalogue; None for another device."""
     try:
