@@ -52,7 +52,12 @@ def kernel(
         OptionError: an option has a value that means nothing.
     """
     if isinstance(sub_group_size, str):
-        others = {"work_group_size": work_group_size, "unroll": unroll, "fast_math": fast_math, "restrict": restrict}
+        others: dict[str, Any] = {
+            "work_group_size": work_group_size,
+            "unroll": unroll,
+            "fast_math": fast_math,
+            "restrict": restrict,
+        }
         others |= {"relaxed_math": relaxed_math, "fp_contract": fp_contract, "large_grf": large_grf}
         others |= {"build_options": build_options, "error_model": error_model, **numba_options}
         return partial(_parametric, parameter=sub_group_size, signatures=function, options=others)
