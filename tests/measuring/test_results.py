@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,68 @@ def test_a_result_that_is_missing_is_told() -> None:
 
     (compared,) = Expected(0, 0, {"result": np.ones(1)}).compared({})
     assert compared.fault == "result is missing"
+
+
+@pytest.fixture
+def copies() -> tuple[Any, Any, list[Any]]:
+    """Host copies of arrays of a CPU device, its memory, and what was read."""
+    from xebench.measuring.results import HostCopies, Sums
+    from xebench.session.device_memory import DeviceMemory
+    from xebench.session.session import Session
+
+    queue = Session.on("cpu").queue
+    return HostCopies(Sums(queue)), DeviceMemory(queue), []
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_a_large_result_of_known_bits_is_not_read_again(copies: Any, on_host: bool) -> None:
+    known, memory, reads = copies
+    numbers = np.arange(1 << 18, dtype=np.float32)
+    array = numbers.copy() if on_host else memory.upload_guarded(numbers)
+
+    def read(source: Any) -> Any:
+        reads.append(source)
+        return source.copy() if on_host else memory.read(source)
+
+    def write(values: Any) -> None:
+        if on_host:
+            array[...] = values
+        else:
+            memory.write(array, values)
+
+    first = known.of("y", array, read)
+    assert first.tobytes() == numbers.tobytes() and known.of("y", array, read) is first
+    assert len(reads) == 1
+    other = numbers.copy()
+    other[77_777] = -other[77_777]
+    write(other)
+    assert known.of("y", array, read).tobytes() == other.tobytes(), "one bit of them"
+    write(numbers)
+    assert known.of("y", array, read) is first and len(reads) == 2
+
+
+def test_a_small_result_is_always_read(copies: Any) -> None:
+    known, memory, _ = copies
+    array = memory.upload_guarded(np.arange(8))
+    first = known.of("y", array, memory.read)
+    assert known.of("y", array, memory.read) is not first
+
+
+def test_what_cannot_change_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.measuring import correctness
+
+    calls: list[str] = []
+    compare = correctness.compare
+    monkeypatch.setattr(correctness, "compare", lambda name, *rest: calls.append(name) or compare(name, *rest))
+    expected = correctness.Expected(0, 0, {"y": np.arange(4)})
+    right, wrong = np.arange(4), np.zeros(4, int)
+    right.setflags(write=False)
+    wrong.setflags(write=False)
+    for _ in range(2):
+        assert [one.fault is None for one in expected.compared({"y": right})] == [True]
+        assert [one.fault is None for one in expected.compared({"y": wrong})] == [False]
+    assert len(calls) == 2
+    writable = np.arange(4)
+    assert expected.compared({"y": writable})[0].fault is None
+    writable[0] = 9
+    assert expected.compared({"y": writable})[0].fault is not None

@@ -103,10 +103,6 @@ class Binding:
         guarded = ((name, array) for name, array in self.written().items() if not isinstance(array, np.ndarray))
         return [name for name, array in guarded if self._memory.was_overrun(array)]
 
-    def results(self) -> dict[str, Array]:
-        """Host copies of everything that a variant must write."""
-        return {name: self._read(value) for name, value in self.written().items()}
-
     def _write(self, target: Any, contents: Array) -> None:
         """Overwrite an array of the host or the device."""
         if isinstance(target, np.ndarray):
@@ -114,7 +110,7 @@ class Binding:
         else:
             self._memory.write(target, contents)
 
-    def _read(self, source: Any) -> Array:
+    def read(self, source: Any) -> Array:
         """A copy of an array of the host or the device."""
         return source.copy() if isinstance(source, np.ndarray) else self._memory.read(source)
 

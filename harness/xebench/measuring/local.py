@@ -14,7 +14,7 @@ from xebench.errors import TooLarge
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started, start
-from xebench.measuring.results import Inputs, Programs, Sums
+from xebench.measuring.results import HostCopies, Inputs, Programs, Sums
 from xebench.measuring.spacers import Spacers
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN
@@ -45,7 +45,7 @@ class ProblemPlace:
         self._sums, self._pattern, self._metric = sums, pattern, metric_named(pattern.metric)
         self._problems, self._parameters = problems, parameters
         self._samples: dict[str, Callable[[], Any]] = {}
-        self._programs = Programs()
+        self._programs, self._copies = Programs(), HostCopies(sums)
         self._modules: dict[str, set[str]] = {}
         self._spacers = Spacers(session.queue)
 
@@ -173,7 +173,10 @@ class ProblemPlace:
         return [*self.binding.written_beyond(), *own]
 
     def _results(self, contents: Contents | None) -> dict[str, Array]:
-        return {} if contents is None else self.binding.results()
+        if contents is None:
+            return {}
+        written = self.binding.written().items()
+        return {name: self._copies.of(name, array, self.binding.read) for name, array in written}
 
     @contextmanager
     def _inputs_kept(self) -> Iterator[list[str]]:
