@@ -31,20 +31,24 @@ def _as_json(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
+def whole_text(error: BaseException) -> str:
+    """All that an error says, without what a terminal would obey."""
+    try:
+        text = str(error).strip()
+    except Exception:
+        return "an error that cannot say what it is"
+    return escape_controls(text.encode(errors="replace").decode())
+
+
 def first_line(error: BaseException) -> str:
     """What an error says, without the lines that libraries add; of a very long line its beginning.
 
     Lines that end with a colon go on: MKL's errors name the call first.
     """
-    try:
-        text = str(error)
-    except Exception:
-        return "an error that cannot say what it is"
-    line, _, rest = text.strip().partition("\n")
+    line, _, rest = whole_text(error).partition("\n")
     while line.rstrip().endswith(":") and rest:
         following, _, rest = rest.partition("\n")
         line = f"{line.rstrip()} {following.strip()}"
-    line = escape_controls(line.encode(errors="replace").decode())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
@@ -94,6 +98,12 @@ class RunFolderError(XebenchError):
 
 class PatternError(XebenchError):
     """A pattern file breaks a rule of the declarative API."""
+
+
+class SharedModule(PatternError):
+    """Two revisions differ in a module that one process cannot have twice, so they are not compared."""
+
+    exit_code = 6
 
 
 class Unsupported(XebenchError):

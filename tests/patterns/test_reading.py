@@ -236,10 +236,10 @@ def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch:
     begun: list[str] = []
     assert isinstance(pattern_file.read([str(file)], begun.append), Declarations) and begun == [str(file)]
     file.write_text("import a_package_that_is_not_there\n")
-    assert pattern_file.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", True)
+    assert pattern_file.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", 3)
     file.write_text("1 / 0\n")
     refusal = pattern_file.read([str(file)], begun.append)
-    assert isinstance(refusal, Refusal) and "ZeroDivisionError" in refusal.line and not refusal.broken_environment
+    assert isinstance(refusal, Refusal) and "ZeroDivisionError" in refusal.line and refusal.exit_code == 2
 
 
 def test_a_broken_file_ends_a_command_with_one_line_and_status_2(file: Path) -> None:

@@ -48,7 +48,7 @@ def texts(version: two_versions.Version) -> list[str]:
 
 
 def test_a_file_at_two_revisions(repository: Path) -> None:
-    before, after = two_versions.at_revisions("one", "two", [repository / "bench/a.py"])
+    before, after, _ = two_versions.at_revisions("one", "two", [repository / "bench/a.py"])
     assert (texts(before), texts(after)) == (["NUMBER = 0"], ["NUMBER = 1"])
     assert before.name.startswith("one (") and len(before.name) == len("one ()") + 12
     assert before.files[0].with_name("helper.py").is_file(), "what a file imports is of the same revision"
@@ -56,26 +56,34 @@ def test_a_file_at_two_revisions(repository: Path) -> None:
 
 
 def test_a_revision_against_the_working_tree(repository: Path) -> None:
-    before, after = two_versions.at_revisions("two", ".", [repository / "bench/a.py"])
+    before, after, _ = two_versions.at_revisions("two", ".", [repository / "bench/a.py"])
     assert (texts(before), texts(after), after.name) == (["NUMBER = 1"], ["NUMBER = 2"], "the working tree")
 
 
 def test_a_folder_has_the_files_that_declare_patterns(repository: Path) -> None:
-    before, after = two_versions.at_revisions("one", "two", [repository / "bench"])
+    before, after, _ = two_versions.at_revisions("one", "two", [repository / "bench"])
     assert [len(version.files) for version in (before, after)] == [1, 2]
 
 
 def test_a_path_that_one_revision_lacks_is_of_the_other(repository: Path) -> None:
-    before, after = two_versions.at_revisions("one", "two", [repository / "bench/b.py"])
+    before, after, _ = two_versions.at_revisions("one", "two", [repository / "bench/b.py"])
     assert (before.files, texts(after)) == ((), ["NUMBER = 'b'"])
+
+
+def test_a_revision_without_files_lacks_every_path(repository: Path) -> None:
+    git(repository, "checkout", "-q", "--orphan", "empty")
+    git(repository, "rm", "-rqf", "--cached", ".")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "empty")
+    before, after, _ = two_versions.at_revisions("empty", "one", [repository / "bench/a.py"])
+    assert (before.files, texts(after)) == ((), ["NUMBER = 0"])
 
 
 def test_a_path_from_within_the_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "bench")
-    before, _ = two_versions.at_revisions("one", "two", [Path("a.py")])
+    before, _, _ = two_versions.at_revisions("one", "two", [Path("a.py")])
     assert texts(before) == ["NUMBER = 0"]
     monkeypatch.chdir(repository)
-    before, _ = two_versions.at_revisions("one", "two", [Path()])
+    before, _, _ = two_versions.at_revisions("one", "two", [Path()])
     assert texts(before) == ["NUMBER = 0"]
 
 

@@ -12,7 +12,7 @@ from xebench.measuring.prepare import make_problem
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.registry import is_as_declared, read
-from xebench.patterns.two_versions import write
+from xebench.patterns.two_versions import Version, write
 
 FILE = """
 import numpy as np
@@ -60,9 +60,12 @@ def written(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, Path]:
     return paths
 
 
+def ab_file(old: Path, new: Path, *further: Path, preset: str = "smoke") -> Path:
+    return write(Version("", (old,)), Version("", (new, *further)), preset)
+
+
 def merged(tmp_path: Path, *changes: tuple[str, str]) -> dict[str, Pattern]:
-    old, new = written(tmp_path, *changes)
-    return {pattern.name: pattern for pattern in load_file(write([old], [new], "smoke"))}
+    return {pattern.name: pattern for pattern in load_file(ab_file(*written(tmp_path, *changes)))}
 
 
 def test_each_variant_is_there_twice_and_compared_with_itself(tmp_path: Path) -> None:
@@ -127,12 +130,12 @@ def test_two_patterns_of_one_name_in_a_version_are_refused(tmp_path: Path) -> No
     with pytest.raises(
         PatternError, match=r"two patterns are named '(first|second)': .*new.py and .*old.py; rename one"
     ):
-        load_file(write([old], [new, old], "smoke"))
+        load_file(ab_file(old, new, old))
 
 
 def test_a_version_that_changes_is_noticed(tmp_path: Path) -> None:
     old, new = written(tmp_path)
-    file = write([old], [new], "smoke")
+    file = ab_file(old, new)
     (info, *_) = read([file])
     assert is_as_declared(info) and info.source == str(file)
     new.write_text(FILE + "\nLATER = 1\n")
@@ -141,4 +144,4 @@ def test_a_version_that_changes_is_noticed(tmp_path: Path) -> None:
 
 def test_equal_calls_write_one_file(tmp_path: Path) -> None:
     old, new = written(tmp_path)
-    assert write([old], [new], "smoke") == write([old], [new], "smoke") != write([old], [new], "default")
+    assert ab_file(old, new) == ab_file(old, new) != ab_file(old, new, preset="default")

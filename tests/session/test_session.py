@@ -259,17 +259,53 @@ def test_a_copy_keeps_a_temporary_alive_until_it_is_over() -> None:
     assert back[-1] == (1 << 20) - 1
 
 
-def test_a_library_without_code_for_the_device_is_a_reason_to_skip() -> None:
-    from xebench.errors import Unsupported
+def call_that_raises(error: Exception) -> None:
     from xebench.session.session import Session
 
-    def missing_kernel(array: Any) -> None:
-        raise RuntimeError("Native API failed. Native API returns: -30\nand more")
+    def library(array: Any) -> None:
+        raise error
 
     session = Session.on("cpu")
-    with pytest.raises(Unsupported, match="missing_kernel does not run on this device: Native API failed") as caught:
-        session.call(missing_kernel, session.alloc(1, np.int32))
-    assert "\n" not in str(caught.value)
+    session.call(library, session.alloc(1, np.int32))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Native API failed. Native API returns: -42 (PI_ERROR_INVALID_BINARY)",
+        "Unexpected SYCL exception caught during gemm() call: OpenCL error -11",
+        "oneMKL: unsupported device",
+        "Required aspect fpga is not supported on the device",
+    ],
+)
+def test_a_library_without_code_for_the_device_is_a_reason_to_skip(words: str) -> None:
+    from xebench.errors import Unsupported
+
+    with pytest.raises(Unsupported) as caught:
+        call_that_raises(RuntimeError(f"{words}\nand more"))
+    assert str(caught.value) == f"library does not run on this device: {words}"
+
+
+def test_memory_that_runs_out_in_a_library_is_a_reason_to_refuse() -> None:
+    from xebench.errors import TooLarge
+
+    with pytest.raises(TooLarge, match="library does not run on this device"):
+        call_that_raises(RuntimeError("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("shapes (3,) and (4,) do not match"),
+        NotImplementedError("Requested function=take with out= is not implemented"),
+        RuntimeError("Native API failed. Native API returns: -30 (PI_ERROR_INVALID_VALUE)"),
+        RuntimeError("Required aspect cpu is not supported on the device"),  # the device has it
+    ],
+)
+def test_a_librarys_other_errors_stay_what_they_are(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught:
+        call_that_raises(error)
+    assert caught.value is error
 
 
 def test_a_copy_by_a_queues_own_method_has_bytes_and_a_route_too() -> None:

@@ -7,6 +7,10 @@ options=(--preset "$PRESET" --device "$DEVICE" --threshold "$THRESHOLD" --output
 while IFS= read -r path; do
   [ -z "$path" ] || options+=(--path "$path")
 done <<<"$PATHS"
+case $FAIL_ON in
+  both) FAIL_ON="slower missing" ;;
+  nothing) FAIL_ON="" ;;
+esac
 for kind in $FAIL_ON; do
   options+=(--fail-on "$kind")
 done

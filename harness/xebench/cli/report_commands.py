@@ -330,20 +330,25 @@ def ab(
     xebench ab v1.0 v1.1 --path bench/ --format markdown
 
     'xebench compare RUN' shows the run again in another format. 'xebench run --resume RUN' continues a run that was cut
-    off. Exit status 5 if --fail-on matches; otherwise as for 'run', but failures of OLD alone do not count.
+    off. Exit status 5 if --fail-on matches, 6 if the revisions differ in a module that they would share; otherwise as
+    for 'run', but failures of OLD alone do not count.
     """  # noqa: D301 - click keeps the lines after this sign
     given["begun_s"] = time.monotonic()
     from xebench.patterns import two_versions
     from xebench.report.comparison import RunComparison
     from xebench.runner.run_options import Recipe
 
-    before, after = two_versions.at_revisions(old, new, paths) if paths else two_versions.at_paths(Path(old), Path(new))
+    changes = None
+    if paths:
+        before, after, changes = two_versions.at_revisions(old, new, paths)
+    else:
+        before, after = two_versions.at_paths(Path(old), Path(new))
     for version in (before, after):
         say(f"xebench: {'old' if version is before else 'new'}: {version.name}")
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     asked["precision"] = asked["precision"] or _PRECISION * threshold or None
     asked["instances"] = asked["instances"] or _INSTANCES
-    both = two_versions.write(before.files, after.files, asked["preset"])
+    both = two_versions.write(before, after, asked["preset"], changes)
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")

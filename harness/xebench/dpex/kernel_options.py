@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
-from xebench.dpex.dpex_errors import NeedsCompiler, OptionError, UnsupportedByDevice
+from xebench.dpex.dpex_errors import KernelOnly, OptionError, UnsupportedByDevice
 from xebench.system.sycl_types import Device
 
 _RELAXED_MATH = "-cl-fast-relaxed-math"
@@ -133,7 +133,16 @@ class SourceKernel(SourceFunction):
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Raise: a kernel is launched."""
-        raise NeedsCompiler(f"a call of {self.py_func.__name__} on the host")
+        raise KernelOnly(called_on_host(self.py_func.__name__))
+
+    def __getitem__(self, _: Any) -> Any:
+        """Raise: numba's launch syntax is not a launch of a session."""
+        raise KernelOnly(called_on_host(self.py_func.__name__))
+
+
+def called_on_host(kernel: str) -> str:
+    """The advice for a kernel that the host calls instead of launching it."""
+    return f"kernel {kernel} was called on the host: write session.launch({kernel}, kapi.Range(n), ...)"
 
 
 def options_of(dispatcher: Any) -> KernelOptions:

@@ -80,6 +80,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "operations": settings.operations,
         "kernels": json.dumps(variant.kernels),
         "doubt": variant.doubt or None,
+        "error_text": variant.error_text or None,
         "source": None if code is None else f"{code.co_filename}:{code.co_firstlineno}",
     }
 

@@ -85,6 +85,7 @@ class CaseResult(msgspec.Struct, frozen=True):
     program: str | None = None
     switches_found: str | None = None
     doubt: str | None = None
+    error_text: str | None = None
     odd_size: str | None = None
     results_note: str | None = None
     traced: str | None = None

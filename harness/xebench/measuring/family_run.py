@@ -227,6 +227,7 @@ class FamilyRun:
             data_sets=self.data_sets,
             program=variant.program,
             doubt=variant.doubt or None,
+            error_text=variant.error_text or None,
             odd_size=odd_size,
             results_note=self._results_note,
             traced=None if variant.traced is None else json.dumps(variant.traced),

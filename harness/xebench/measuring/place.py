@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from xebench.errors import Refused, Unsupported, XebenchError, describe_error, first_line
+from xebench.errors import Refused, Unsupported, XebenchError, describe_error, first_line, whole_text
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.messages import Message
@@ -44,6 +44,7 @@ class VariantRun:
 
     Attributes:
         variant, status, reason: what ran, and what became of it.
+        error_text: whole text of its error, if the reason has only the first line.
         kernels, devices, switches: see `Started`.
         error_ulp: largest error of its results so far.
         tolerance_used: largest part of an allowed error that a right result had.
@@ -58,6 +59,7 @@ class VariantRun:
     variant: Variant
     status: Status = Status.OK
     reason: str = ""
+    error_text: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
     devices: str | None = None
     error_ulp: float | None = None
@@ -79,10 +81,10 @@ class VariantRun:
         """True if the variant has not dropped out."""
         return self.status == Status.OK
 
-    def drop(self, status: Status, reason: str) -> None:
+    def drop(self, status: Status, reason: str, error_text: str = "") -> None:
         """Take the variant out, for the first reason that there is."""
         if self.status == Status.OK:
-            self.status, self.reason = status, portable_text(reason)
+            self.status, self.reason, self.error_text = status, portable_text(reason), portable_text(error_text)
 
 
 def start(
@@ -115,11 +117,18 @@ def start(
     return sample  # type: ignore[no-any-return]
 
 
-def outcome(stage: str, error: BaseException) -> tuple[Status, str]:
-    """Status and reason for an exception.
+def outcome(stage: str, error: BaseException) -> tuple[Status, str, str]:
+    """Status, reason in one line, and whole text of an exception; the text is "" if the line has all of it.
 
     A worker ignores the signals that end a run, so ``SystemExit`` and ``KeyboardInterrupt`` are the pattern's own too.
     """
+    status, reason = _status_and_reason(stage, error)
+    cause = error.__cause__ if isinstance(error, XebenchError) else None
+    text = whole_text(cause or error)
+    return status, reason, "" if text in reason else text
+
+
+def _status_and_reason(stage: str, error: BaseException) -> tuple[Status, str]:
     text = first_line(error)
     if isinstance(error, Unsupported):
         return Status.SKIPPED, text

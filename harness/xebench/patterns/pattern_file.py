@@ -153,8 +153,8 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
             digest = _digest([file, *sorted(used)])
             patterns += (describe(pattern, digest) for pattern in declared)
     except PatternError as error:
-        needs_the_stack = broken is not None and isinstance(error.__cause__, ImportError)
-        return Refusal(str(broken if needs_the_stack else error), needs_the_stack)
+        refused = broken if broken is not None and isinstance(error.__cause__, ImportError) else error
+        return Refusal(str(refused), refused.exit_code)
     return Declarations({file: contents_hash(file) for file in _harness_modules()} | sources, tuple(patterns))
 
 

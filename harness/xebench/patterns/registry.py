@@ -19,7 +19,7 @@ from typing import Final
 
 import msgspec
 
-from xebench.errors import BrokenEnvironment, PatternError, XebenchError, suggestion
+from xebench.errors import BrokenEnvironment, PatternError, SharedModule, XebenchError, suggestion
 from xebench.patterns.declaration import PatternInfo
 from xebench.system import PACKAGE, disk_cache
 
@@ -43,10 +43,10 @@ class Declarations(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
-    """The reason why pattern files cannot be read: a line for the user; True if the environment is broken."""
+    """The reason why pattern files cannot be read: a line for the user, and the exit status of its error."""
 
     line: str
-    broken_environment: bool
+    exit_code: int
 
 
 def contents_hash(path: str) -> bytes:
@@ -160,7 +160,10 @@ def _execute(files: Sequence[Path], limit_s: float) -> Declarations:
         raise PatternError(f"{names}: a declared value has the wrong type: {error}: correct the pattern file") from None
     if isinstance(result, Declarations):
         return result
-    raise (BrokenEnvironment if result.broken_environment else PatternError)(result.line)
+    raise _ERRORS[result.exit_code](result.line)
+
+
+_ERRORS: Final = {error.exit_code: error for error in (PatternError, BrokenEnvironment, SharedModule)}
 
 
 def _how_it_ended(log: str, failure: str, limit_s: float) -> XebenchError:

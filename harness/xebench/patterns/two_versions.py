@@ -27,6 +27,7 @@ from xebench.patterns.pattern import Pattern, Variant
 from xebench.patterns.pattern_file import PACKAGES, load_file
 from xebench.patterns.problem import InOut, Output, Problem
 from xebench.patterns.registry import pattern_file
+from xebench.patterns.revision_modules import RevisionModules
 from xebench.system import disk_cache
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Role
 
@@ -38,10 +39,24 @@ _DECLARES: Final = "Pattern("
 
 
 class Version(NamedTuple):
-    """A version of pattern files: its name, and its files."""
+    """A version of pattern files.
+
+    Attributes:
+        name: of the version.
+        files: its pattern files.
+        folder: the top of its revision; None if it is none.
+    """
 
     name: str
     files: tuple[Path, ...]
+    folder: Path | None = None
+
+
+class Changes(NamedTuple):
+    """A repository's top folder, and its files, relative to that, that differ between two revisions."""
+
+    repository: Path
+    files: tuple[str, ...]
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
@@ -64,7 +79,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def at_paths(old: Path, new: Path) -> tuple[Version, Version]:
-    """Two versions that lie beside one another.
+    """Two versions that lie beside one another. Both get the same modules by absolute imports.
 
     Raises:
         PatternError: one of them has no pattern file.
@@ -72,7 +87,7 @@ def at_paths(old: Path, new: Path) -> tuple[Version, Version]:
     return Version(str(old), files_of(old)), Version(str(new), files_of(new))
 
 
-def at_revisions(old: str, new: str, paths: Sequence[Path]) -> tuple[Version, Version]:
+def at_revisions(old: str, new: str, paths: Sequence[Path]) -> tuple[Version, Version, Changes]:
     """Two revisions of files in a repository of git, which stays as it is.
 
     A whole revision is unpacked in the user's cache, since its files may import others of it.
@@ -86,22 +101,33 @@ def at_revisions(old: str, new: str, paths: Sequence[Path]) -> tuple[Version, Ve
         XebenchError: there is no git, repository or revision, or neither revision has one of the paths.
     """
     root = _root(paths[0])
-    folders = [root if each == WORKING_TREE else None for each in (old, new)]
-    names = ["the working tree" if each == WORKING_TREE else each for each in (old, new)]
+    folders, names, commits = [root, root], ["the working tree"] * 2, []
     for at, revision in enumerate((old, new)):
         if revision != WORKING_TREE:
-            commit = _commit(root, revision)
-            folders[at], names[at] = _unpacked(root, commit), f"{revision} ({commit[:12]})"
+            commits.append(_commit(root, revision))
+            folders[at], names[at] = _unpacked(root, commits[-1]), f"{revision} ({commits[-1][:12]})"
     files: tuple[list[Path], list[Path]] = [], []
     for path in paths:
         inside = _inside(root, path)
-        there = [folder / inside for folder in folders if folder is not None]
+        there = [folder / inside for folder in folders]
         if not any(each.exists() for each in there):
             raise PatternError(f"neither {names[0]} nor {names[1]} has {inside}: give a path of the repository {root}")
         for each, own in zip(there, files, strict=True):
             own.extend(files_of(each) if each.exists() else ())
-    before, after = (Version(name, tuple(own)) for name, own in zip(names, files, strict=True))
-    return before, after
+    before, after = (Version(*each) for each in zip(names, map(tuple, files), folders, strict=True))
+    measured = {str(file.relative_to(folder)) for folder, own in zip(folders, files, strict=True) for file in own}
+    changed = _changed(root, commits) - measured
+    return before, after, Changes(root, tuple(sorted(changed)))
+
+
+def _changed(root: Path, commits: Sequence[str]) -> set[str]:
+    """Files that differ between two commits, or between one and the working tree."""
+    if not commits:
+        return set()
+    listed = [_git(root, "diff", "--name-only", "--no-renames", "-z", *commits)]
+    if len(commits) == 1:
+        listed.append(_git(root, "ls-files", "--others", "--exclude-standard", "-z"))
+    return {os.fsdecode(path) for each in listed for path in each.stdout.split(b"\0") if path}
 
 
 def _root(path: Path) -> Path:
@@ -141,10 +167,11 @@ def _unpacked(root: Path, commit: str) -> Path:
             if done.returncode:
                 raise XebenchError(f"git cannot unpack {commit[:12]}: {done.stderr.decode(errors='replace').strip()}")
             packed.seek(0)
-            with tarfile.open(fileobj=packed) as archive:
-                if hasattr(tarfile, "data_filter"):  # not in Python 3.11.0 to 3.11.3, such as Debian 12's
-                    archive.extraction_filter = tarfile.data_filter
-                archive.extractall(part)
+            if _git(root, "ls-tree", commit).stdout:  # tarfile reads no archive without a member
+                with tarfile.open(fileobj=packed) as archive:
+                    if hasattr(tarfile, "data_filter"):  # not in Python 3.11.0 to 3.11.3, such as Debian 12's
+                        archive.extraction_filter = tarfile.data_filter
+                    archive.extractall(part)
             with suppress(OSError):  # another process may have been first
                 Path(part).rename(folder)
             Path(part).mkdir(exist_ok=True)  # its context expects it
@@ -171,25 +198,31 @@ from pathlib import Path
 
 from xebench.patterns.two_versions import side_by_side
 
+#: The pattern files of each version, and the top folder of its revision.
 OLD = {old!r}
 NEW = {new!r}
+#: The repository's folder, and the files in it that differ.
+CHANGES = {changes!r}
 
-globals().update(side_by_side(Path(__file__), {preset!r}, OLD, NEW))
+globals().update(side_by_side(Path(__file__), {preset!r}, OLD, NEW, CHANGES))
 '''
 
 
-def write(old: Sequence[Path], new: Sequence[Path], preset: str) -> Path:
+def write(old: Version, new: Version, preset: str, changes: Changes | None = None) -> Path:
     """Write the pattern file that stands for both versions into the user's cache, where a resumed run finds it again.
 
     Args:
-        old: pattern files of the old version.
-        new: those of the new one.
+        old: the old version.
+        new: the new one.
         preset: that is measured: its sizes must be the same in both.
+        changes: between two revisions of a repository.
 
     Raises:
         XebenchError: the cache cannot be written.
     """
-    text = _TEXT.format(old=[str(path) for path in old], new=[str(path) for path in new], preset=preset)
+    sides = [([*map(str, each.files)], each.folder and str(each.folder)) for each in (old, new)]
+    differing = changes and (str(changes.repository), changes.files)
+    text = _TEXT.format(old=sides[0], new=sides[1], preset=preset, changes=differing)
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = disk_cache.default_folder("versions") / "pairs" / name / "versions" / "ab.py"
     disk_cache.keep(path, text.encode())
@@ -198,19 +231,36 @@ def write(old: Sequence[Path], new: Sequence[Path], preset: str) -> Path:
     return path
 
 
-def side_by_side(source: Path, preset: str, old: Sequence[str], new: Sequence[str]) -> dict[str, Pattern]:
+#: What `write` writes of a version: its pattern files, and the top folder of its revision.
+_Side = tuple[Sequence[str], str | None]
+
+
+def side_by_side(
+    source: Path, preset: str, old: _Side, new: _Side, changes: tuple[str, Sequence[str]] | None
+) -> dict[str, Pattern]:
     """The patterns of both versions by name: one for each name.
 
     Args:
         source: the file that declares them.
         preset: that is measured.
-        old: pattern files of the old version.
+        old: pattern files of the old version, and the top folder of its revision.
         new: those of the new one.
+        changes: the repository's folder, and the files in it that differ between the revisions.
 
     Raises:
         PatternError: a file cannot be read, or a version has two patterns of one name.
+        SharedModule: the revisions differ in a module that would be the same for both.
     """
-    before, after = (_patterns(files) for files in (old, new))
+    if changes is None:
+        before, after = (_patterns(files) for files, _ in (old, new))
+    else:
+        folders = [Path(str(folder)) for _, folder in (old, new)]
+        modules = RevisionModules(Path(changes[0]), folders, changes[1])
+        sides = []
+        for (files, _), folder, prefix in zip((old, new), folders, (OLD_VERSION, NEW_VERSION), strict=True):
+            with modules.reading(folder, f"{PACKAGES}version_{prefix}"):
+                sides.append(_patterns(files))
+        before, after = sides
     return {name: _merged(source.resolve(), preset, before.get(name), after.get(name)) for name in {**after, **before}}
 
 

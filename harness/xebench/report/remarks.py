@@ -112,14 +112,19 @@ def _claim_words(pair: Mapping[Any, Any]) -> str:
 MANY: Final = 0.1
 
 
-def failures(run: Run) -> list[tuple[str, str, str]]:
+def failures(run: Run, *, whole: bool = False) -> list[tuple[str, str, str]]:
     """Cases that have no result, and that no claim says must fail: key, status and reason.
 
     Those that an unfinished run lacks are one entry a reason.
+
+    Args:
+        run: the run.
+        whole: True for the whole text of an error instead of its first line.
     """
     without = pd.concat([run.failed_cases, _never_run(run), _interrupted(run)]).sort_index()
     unfinished = without["status"] == Status.INTERRUPTED
-    named = [(row["case_id"], row["status"], row["reason"]) for row in without[~unfinished].to_dict("records")]
+    reason = without["error_text"].fillna(without["reason"]) if whole else without["reason"]
+    named = list(zip(*(column[~unfinished] for column in (without["case_id"], without["status"], reason)), strict=True))
     return named + _unmeasured(run)
 
 

@@ -251,6 +251,7 @@ CASES: Final = (
         "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
     ),
     text("doubt", "Why the times of its commands are in doubt, with the cure; null if they are not."),
+    text("error_text", "Whole text of the error, if the reason has only its first line."),
     text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
     text("results_note", "What is odd about the reference: all zero, or the same for every seed; null for nothing."),
     text(

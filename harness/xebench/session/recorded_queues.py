@@ -13,7 +13,8 @@ import dpctl
 
 from xebench.dpex import DeviceEvent, direct_calls
 from xebench.dpex.kernel_store import Compilation, KernelStore
-from xebench.errors import Unsupported, XebenchError, first_line
+from xebench.errors import XebenchError, first_line
+from xebench.session.device_lacks import lack_of
 from xebench.session.recorder import MeasuredSample, Recorder
 from xebench.session.several_devices import (
     SeveralDevices,
@@ -235,7 +236,10 @@ class RecordedQueues(direct_calls.Recording):
         try:
             result = function(*arguments, **options)
         except RuntimeError as error:
-            raise Unsupported(f"{name} does not run on this device: {first_line(error)}") from error
+            kind = lack_of(error, self.device)
+            if kind is None:
+                raise
+            raise kind(f"{name} does not run on this device: {first_line(error)}") from error
         last = DeviceEvent(queue.submit_barrier())
         self._recorder.add_bracket(name, self._number(queue), first, last)
         return result

@@ -118,7 +118,7 @@ def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterato
     yield from _table(rows, width, gains(sorted_pairs(run)), verbose=verbose)
     yield ""
     if verbose:
-        yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run)], width)
+        yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run, whole=True)], width)
         yield from _remarks(remarks(run), width)
     elif on_terminal:
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
