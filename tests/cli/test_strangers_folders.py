@@ -17,7 +17,7 @@ from command_kit import run_here
 from xebench.errors import BrokenEnvironment
 from xebench.report import formats
 
-FIXTURES = Path(__file__).parents[1] / "tables" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "results" / "fixtures"
 FINISHED, KILLED = FIXTURES / "schema-6", FIXTURES / "schema-6-killed"
 PATTERN = pd.read_parquet(FINISHED / "cases.parquet")["pattern"].iloc[0]
 ESCAPES = "\x1b]52;c;cm0gLXJmIH4=\x07\x1b[2J\x9b31m\u202egnp.exe"

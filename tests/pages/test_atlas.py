@@ -19,7 +19,7 @@ from xebench.patterns.registry import discover
 from xebench.results import Run, load_run, packed_run, schema
 from xebench.results.analysis.claim import Claim
 
-FIXTURE = Path(__file__).parents[1] / "tables" / "fixtures" / "schema-6"
+FIXTURE = Path(__file__).parents[1] / "results" / "fixtures" / "schema-6"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from xebench.errors import XebenchError
 from xebench.report import trace_events
 from xebench.results import Run
 
-FIXTURE = Path(__file__).parents[1] / "tables/fixtures/schema-6"
+FIXTURE = Path(__file__).parents[1] / "results/fixtures/schema-6"
 #: The keys that the format asks for, by phase: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 REQUIRED = {
     "M": {"name", "pid", "tid", "args"},

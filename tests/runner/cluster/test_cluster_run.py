@@ -22,7 +22,7 @@ from xebench.results.run import compare_runs
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 
-GATE = Path(__file__).parents[1] / "faulty/gate.py"
+GATE = Path(__file__).parents[2] / "faulty/gate.py"
 HOSTS = ("north", "south", "west")
 #: What tells a test who is at the gate: the process that the worker process belongs to.
 AT_THE_GATE = "        while calls > BEFORE_THE_GATE and gate.exists():\n"
