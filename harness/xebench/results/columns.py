@@ -31,8 +31,8 @@ class Column:
         dtype: A pandas nullable dtype.
         meaning: One sentence for the documentation.
         unit: Unit of the values, or "" for a number without one and for text.
-        required: Whether a null is an error. A column that is added to a version is not: it is null in earlier runs.
-        derived: Whether it is computed from measured tables: rows do not come with it.
+        required: True if a null is an error. A column added later is not required, since earlier runs lack it.
+        derived: True if it is computed from the measured tables instead of recorded.
     """
 
     name: str

@@ -21,15 +21,15 @@ class Roof(Word):
     """A limit of the device that cases are placed under; the value is its name in reports.
 
     Attributes:
-        column: of table ``devices``.
-        unit: of the column.
-        meaning: for the documentation of tables.
-        bound_by: what a case under it is bound by.
+        column: column of table ``devices``.
+        unit: unit of the column.
+        meaning: description in the documentation of tables.
+        bound_by: limiting resource of a case under this roof, as reports name it.
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
-        operation_kind: of the operations that it limits, the roof's name; None for a bandwidth.
-        reads: part of the traffic that is read, of a roof of memory that holds for cases of about this mix alone.
-        probes: of `xebench.roofs.catalogue`, the one of the roof's name unless others are given; the
-            highest counts, since nothing may pass above a roof. Short runs measure the first alone.
+        operation_kind: kind of operations that the roof limits, which is its name; None for a bandwidth.
+        reads: share of reads in the traffic, for a memory roof that applies only to cases of about this mix.
+        probes: names in `xebench.roofs.catalogue`; by default the roof's own name. The fastest probe sets the roof, and
+            short runs measure only the first.
     """
 
     def __init__(
@@ -133,10 +133,10 @@ class Roof(Word):
     )
 
 
-#: The roofs of memory by what is read and what is written.
+#: Memory roofs by their share of reads.
 MIXES: Final = tuple(roof for roof in Roof if roof.reads is not None)
 
-#: A measured roof is as sure as this: a larger part of it that a case reaches is a doubt of the roof.
+#: Largest plausible share of a measured roof. A case above it casts doubt on the roof.
 ROOF_DOUBT: Final = 1.02
 
 #: The rate roof of each kind of operation that a problem may count.
@@ -144,7 +144,7 @@ RATE_ROOFS: Final = {roof.operation_kind: roof for roof in Roof if roof.operatio
 
 
 _SUBMISSION: Final = "submit to start {empty_kernel_queue_ns}"
-#: What each sentence says, left out when a column of it was not measured; times come as text.
+#: Sentences with columns to fill in. A sentence is left out if one of its columns was not measured; times come as text.
 _PARTS: Final = (
     "{aa_speedup:.4f}x for a kernel against itself ({aa_low:.4f} to {aa_high:.4f})",
     "empty kernel {empty_kernel_ns} on the device, {empty_kernel_host_ns} on the host",
@@ -174,7 +174,7 @@ def _words(part: str, numbers: Mapping[str, float | None]) -> str:
     queue_ns, host_ns = numbers.get("empty_kernel_queue_ns"), numbers.get("empty_kernel_host_ns")
     if part != _SUBMISSION or queue_ns is None:
         return part
-    # the host waited from before the submission until after the end
+    # the host's time spans from before the submission until after the end
     untrue = queue_ns <= 0 or (host_ns is not None and queue_ns > host_ns)
     return "the driver gives no submission times" if untrue else part
 
@@ -202,7 +202,7 @@ def _time(time_ns: float) -> str:
     return f"{time_ns:.0f} ns" if time_ns < 1000 else f"{time_ns / 1000:.3g} us"
 
 
-#: Name of the level that is no cache.
+#: Name of the memory level, which is not a cache.
 MEMORY: Final = "memory"
 
 

@@ -22,14 +22,14 @@ from xebench.results import schema
 
 MANIFEST: Final = "manifest.json"
 
-#: The manifest's entry of the SHA-256 of its own other entries, and of each file that a finished run has beside it.
+#: Manifest entry with the SHA-256 of its other entries and of each file of a finished run.
 SHA256: Final = "sha256"
 
-#: Most bytes of a table in memory, and most rows: hours of short kernels make tens of millions of events.
+#: Limits of a table in memory, in bytes and rows: hours of short kernels make tens of millions of events.
 MOST_TABLE_BYTES: Final = 4 << 30
 MOST_ROWS: Final = 50_000_000
 
-#: First characters of a text that a spreadsheet takes for a formula.
+#: First characters that make a spreadsheet read text as a formula.
 _FORMULA: Final = re.compile("[=+@\t-]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -98,7 +98,7 @@ def as_csv(data: pd.DataFrame) -> str:
 def _no_formula(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    # a number that is text, such as that of an axis which has words too, is no formula
+    # a number stored as text (an axis with both words and numbers) is no formula
     value = escape_controls(value)
     return f"'{value}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else value
 
@@ -283,10 +283,10 @@ def read_parquet(
     Args:
         path: The file.
         table: Its name in the schema.
-        names: Columns that are wanted; all by default. One that the file lacks, since it was added later, is null.
-        samples: Numbers of the samples whose rows are wanted; all by default.
-        cases: Whose rows are wanted, by ``case_id``, of a table that has it; all by default.
-        content: What the file holds, where it is a part of another.
+        names: Columns to read; all by default. A column newer than the file is null.
+        samples: Numbers of the samples whose rows are read; all by default.
+        cases: Values of ``case_id`` whose rows are read, for tables with that column; all by default.
+        content: Content of the file, if it is a member of a packed run.
 
     Raises:
         RunFolderError: The file is missing or damaged, a column of it is wrong, or it is larger than a run can be.
@@ -365,12 +365,12 @@ def _frame(
 
 
 def open_within(folder: Path, name: str, flags: int = 0) -> int:
-    """Open a file of a folder to read and write, which is made if need be, and never what a link leads to.
+    """Open a file of a folder to read and write; create it if needed, and never follow a link.
 
     Args:
-        folder: It is there; it may not be a link either.
-        name: Of the file.
-        flags: For `os.open`, besides.
+        folder: An existing folder, not a link.
+        name: Name of the file.
+        flags: Additional flags for `os.open`.
 
     Raises:
         OSError: It cannot be opened, or is a link, a pipe or a device.

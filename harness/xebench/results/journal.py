@@ -27,7 +27,7 @@ FOLDER: Final = "journal"
 
 _CRC: Final = b', "crc32": '
 
-#: Bytes that are read at once: no row is longer.
+#: Bytes read at once, and the longest row.
 _BLOCK_BYTES: Final = 1 << 24
 
 

@@ -32,11 +32,11 @@ from xebench import vocabulary
 from xebench.errors import RunFolderError
 from xebench.results import files, schema
 
-#: A part of a path: a name without these characters, at which a path ends.
+#: One component of a path; a path ends at these characters.
 _PART: Final = r"[^\s/'\"`:;,|<>()\[\]{}=\\]+"
 
 _FOLDERS: Final = rf"(?:/|{_PART}(?: {_PART})*/)*"
-#: A path from the root or from a home folder, after what is no part of a key such as ``pattern/variant/smoke/-/cpu``.
+#: An absolute path or one from a home folder, but no part of a key such as ``pattern/variant/smoke/-/cpu``.
 _PATH: Final = re.compile(
     rf"(?:(?<=-[A-Za-z])|(?<![\w./)\]}}~-]))(?:~[\w.-]*|\.{{1,2}})?/(?={_PART}){_FOLDERS}(?P<last>{_PART})?"
 )
@@ -55,7 +55,7 @@ _RELATIVE: Final = re.compile(r"[^=\s]*/")
 
 #: Versions that may look like an address.
 _VERSIONS: Final = ("driver_version", "drivers", "packages")
-#: Entries of the manifest that are what a user wrote: any slash there is of a path.
+#: Manifest entries written by the user: any slash in them belongs to a path.
 _WRITTEN: Final = ("command", "paths")
 
 _EVERYBODYS: Final = ("localhost", "root", "localdomain")
@@ -72,9 +72,9 @@ class Names:
         """Find them.
 
         Args:
-            manifest: of the run.
-            tables: of the run.
-            more: words of the user's own that must not be named either.
+            manifest: manifest of the run.
+            tables: tables of the run by name.
+            more: further words to take out, given by the user.
         """
         texts = [json.dumps(manifest, ensure_ascii=False), *(text for _, column in _texts(tables) for text in column)]
         users = {name for text in texts for name in _HOME.findall(text)} | set(_users())
@@ -88,7 +88,7 @@ class Names:
         self.kept = sorted(name for name in asked if name in words and name not in _EVERYBODYS)
         self._stand_ins = {name: stand_in for name, stand_in in asked.items() if name not in {*words, *_EVERYBODYS}}
         longest_first = sorted(map(re.escape, self._stand_ins), key=len, reverse=True)
-        # a name stands between what is no letter and no digit: in run_alice too
+        # a name ends at anything but letters and digits, as in run_alice
         self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(longest_first) or '(?!)'})(?![^\W_])", re.IGNORECASE)
 
     def without(self, text: str) -> str:
@@ -102,8 +102,8 @@ def anonymous(
     """A run's manifest and tables without paths, users, hosts and addresses, and the names that had to stay.
 
     Args:
-        manifest: of the run; it is not changed.
-        tables: as the schema has them; they are not changed.
+        manifest: manifest of the run; not modified.
+        tables: tables of the run by name, as the schema declares them; not modified.
         more: further words to take out, such as a project's name.
     """
     names = Names(manifest, tables, more)
@@ -144,8 +144,8 @@ def _clean(text: str, names: Names, keys: tuple[str, ...]) -> str:
 
     Args:
         text: a text of a table or the manifest.
-        names: of users and hosts.
-        keys: where it stands: a column or an entry of the manifest, and keys of JSON in it.
+        names: names of users and hosts.
+        keys: path to the text: the column or manifest entry, then keys of JSON inside it.
     """
     text = _URL.sub("address", text)
     if text.startswith(("/", "~/")) and "\n" not in text and ": " not in text:  # a path as a whole, with its spaces
@@ -194,7 +194,7 @@ def _members(kind: type) -> Iterable[Any]:
 
 _ENTRIES: Final = (files.MANIFEST, *(f"{table}.parquet" for table in schema.RUN_TABLES))
 
-#: Largest pack: the largest run that is kept has 5 MB, and 400 MB in memory.
+#: Largest pack in bytes: the largest reference run takes 5 MB, and 400 MB in memory.
 MOST_BYTES: Final = 1 << 30
 
 #: The end of a zip: signature, two numbers of disks, entries here and in all, bytes and place of the list, comment.
@@ -204,19 +204,19 @@ _END_OF_64: Final = b"PK\x06\x07"
 
 _MOST_OF_LIST: Final = 4096
 
-#: Date of every entry, the first that a zip can have: an entry must not say when it was packed.
+#: Date of every entry, the earliest that a zip allows: packing leaves no time stamps.
 _WHEN: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def write(
     path: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], more: Iterable[str] = ()
 ) -> list[str]:
-    """Write a run as one file without paths, users and hosts; the names that had to stay.
+    """Write a run as one file without paths, users and hosts, and return the names that had to stay.
 
     Args:
-        path: of the file; one that is there is replaced.
-        manifest: of the run.
-        tables: all of them, as today's schema has them.
+        path: destination; an existing file is replaced.
+        manifest: manifest of the run.
+        tables: all tables of the run, in the current schema.
         more: further words to take out.
 
     Raises:

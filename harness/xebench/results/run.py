@@ -106,11 +106,11 @@ class Run:
         return cls(path, manifest, _InMemory(tables))
 
     def part(self, table: str, names: Sequence[str], samples: Collection[int] | None = None) -> pd.DataFrame:
-        """Some columns of a table, without those of parameters; of a finished run nothing else is read.
+        """Some columns of a table, without the parameter columns; a finished run reads only these from disk.
 
         Args:
             table: Its name.
-            names: Of the columns.
+            names: Names of the columns.
             samples: Numbers of the samples whose rows are wanted, of a table that has them; all by default.
 
         Raises:
@@ -337,8 +337,8 @@ def compare_runs(
         before: The first run.
         after: The second run.
         threshold: Relative change that matters; `xebench.results.analysis.compare.THRESHOLD` by default.
-        on: What is compared: the times of each case (`xebench.results.analysis.compare.compare`), or what each pair
-            says, its speed-up and its answer (`xebench.results.analysis.compare.compare_pairs`).
+        on: Subject of the comparison: the times of each case (`xebench.results.analysis.compare.compare`), or the
+            speed-up and answer of each pair (`xebench.results.analysis.compare.compare_pairs`).
 
     Returns:
         The table `comparisons`, or `pair_comparisons`.
@@ -364,7 +364,7 @@ def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
     """The two versions in a run of `xebench ab`.
 
     Args:
-        run: that has both.
+        run: A run of `xebench ab`.
         threshold: Relative change that matters; `xebench.results.analysis.compare.THRESHOLD` by default.
 
     Returns:
@@ -388,8 +388,8 @@ def newest_of_each_device(pattern: str, folders: Iterable[Path] = FOLDERS) -> li
     """The newest run of each device that measured a pattern, newest first; damaged runs are left out.
 
     Args:
-        pattern: its name.
-        folders: that hold run folders.
+        pattern: name of the pattern.
+        folders: directories that contain run folders.
     """
     found: list[Run] = []
     for folder in folders:

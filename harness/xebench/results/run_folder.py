@@ -76,7 +76,7 @@ class FolderLock:
             self._file = -1
 
 
-#: Least free room on the disk when a run begins: the tables of the reference run take 18 MB.
+#: Free disk space needed to begin a run, in bytes: the tables of the reference run take 18 MB.
 LEAST_FREE_BYTES: Final = 20 << 20
 
 CSV_TABLES: Final = ("summaries", "pairs")
@@ -104,8 +104,8 @@ class RunWriter:
         Args:
             path: The folder; parents are made.
             manifest: Provenance (`xebench.results.provenance.manifest`).
-            overwrite: Whether the tables of a run that is there may be thrown away. Files that are not a
-                run's are left alone, and a folder that holds no run is refused.
+            overwrite: True to discard the tables of an existing run. Other files stay, and a folder without a run is
+                refused.
 
         Raises:
             RunFolderError: The folder holds something else or an earlier run, another process writes it, or
@@ -282,7 +282,7 @@ def _try_the_end(folder: Path) -> None:
         least = f"{LEAST_FREE_BYTES >> 20} MiB at least"
         raise RunFolderError(f"{folder} has {free >> 20} MiB free: make room for {least}, or name another folder")
     try:
-        # they make summaries and pairs, with packages that nothing before needs
+        # imported late: these compute summaries and pairs, with packages that nothing else needs
         from xebench.results.analysis import pairs, summaries  # noqa: F401
 
         files.try_parquet(folder)
@@ -313,7 +313,7 @@ def _restore_journal(folder: Path) -> None:
 
 
 def _discard_journal(folder: Path) -> None:
-    # renamed first: a journal that is half removed must not be taken for the truth
+    # renamed first, so that a half-removed journal is never read
     source, discarded = folder / journal.FOLDER, folder / _DISCARDED
     shutil.rmtree(discarded, ignore_errors=True)
     if source.is_dir():

@@ -11,7 +11,7 @@ from xebench.errors import XebenchError, suggestion
 from xebench.results.analysis import points
 from xebench.vocabulary import State
 
-#: Speed-ups from one over this to this are drawn in any case, so that noise does not look like a difference.
+#: The axis covers at least 1 / this to this, so that noise does not look like a difference.
 SPAN: Final = 2.2
 
 
@@ -19,8 +19,8 @@ def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None, ax: Any = 
     """The speed-ups over the baseline: curves along a parameter, or else a point a variant; with 95 % intervals.
 
     Args:
-        pairs: of the pattern, with columns of its parameters.
-        pattern: its name.
+        pairs: pairs of the pattern, with a column for each parameter.
+        pattern: name of the pattern.
         along: parameter on the x axis; by default the one that varies, if one alone does.
         ax: axes of matplotlib; new ones by default.
 

@@ -52,7 +52,7 @@ TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     }.items()
 }
 
-#: The columns that rows come with when they are measured.
+#: The columns of measured rows.
 _MEASURED_COLUMNS: Final = {
     table: {name: column for name, column in TABLES[table].items() if not column.derived} for table in MEASURED
 }
@@ -108,8 +108,8 @@ def typed(table: str, data: pd.DataFrame, names: Sequence[str] | None = None) ->
 
     Args:
         table: Its name.
-        data: What is checked.
-        names: Of the columns that are wanted; all by default.
+        data: Frame to check.
+        names: Names of the wanted columns; all by default.
 
     Raises:
         SchemaError: A column is missing or unknown, has another type, or has nulls where none may be.
@@ -176,12 +176,12 @@ def _plain(table: str, column: Column, value: Any, number: int) -> Any:
 def _to_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
-    # output of a crashed worker may hold what is no text; Parquet takes proper text only
+    # output of a crashed worker may be invalid UTF-8, which Parquet refuses
     return value.encode("utf-8", "backslashreplace").decode()
 
 
 def _to_integer(value: Any) -> int | None:
-    # a float is taken when it is a whole number: frames of a mixed origin hold integers that way
+    # whole floats are accepted: frames of mixed origin store integers that way
     if not isinstance(value, int) and isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         number = float(value)
         if math.isnan(number):

@@ -1,14 +1,11 @@
 """A timeline of each variant of a pattern: its events on host and device, with their clocks aligned.
 
-A command starts after the host began to submit it, and ends before the host has waited for it. So each command says
-that the host's time at its start is not before the one moment, and at its end not after the other. The offset of the
-clocks lies where all commands agree, and half of what is left is its uncertainty. That is about the shortest way of a
-command to the device and back, half of it. Where no offset suits all, the clocks run apart: then a rate is sought, too.
+A command starts after the host began to submit it, and ends before the host finished waiting for it. So each command
+bounds the offset between the two clocks from both sides. The offset lies in the intersection of all bounds, and half of
+its width is the uncertainty. If the bounds do not intersect, the clocks drift, and a rate is fitted as well.
 
-The host's side is what was read in the variant's traced execution (`xebench.session.transcript`); the
-device's times
-are laid beside it by what both saw (`xebench.results.timeline`). A run of an earlier xebench has no traced
-execution. Of that the sample of median time is shown, without the host; each clock begins with its own first moment.
+The host's side comes from the variant's traced execution (`xebench.session.transcript`). A run of an earlier xebench
+has none: then the sample of median time is shown without the host, and each clock begins with its own first moment.
 """
 
 from __future__ import annotations
@@ -48,12 +45,12 @@ class Alignment:
     """The mapping of a device's times to the host's clock.
 
     Attributes:
-        origin_ns: on the device's clock.
-        offset_ns: added to a time there; 0 if that suits all commands: the device has the host's clock.
-        drift: added for each ns after it.
-        uncertainty_ns: by how much a time may be wrong, either way. Where not even a rate suits all commands
-            (``is_consistent``), half of what they contradict each other by.
-        is_consistent: whether all commands agree.
+        origin_ns: time on the device's clock from which `drift` counts.
+        offset_ns: offset that maps a device time to the host's clock; 0 if the device uses the host's clock.
+        drift: correction for each ns after the origin.
+        uncertainty_ns: largest error of a mapped time in either direction. If no offset and drift suit all commands
+            (``is_consistent`` is false), half of the largest contradiction.
+        is_consistent: True if one offset and drift suit all commands.
     """
 
     origin_ns: int
@@ -76,7 +73,7 @@ def align(seen: Sequence[Seen]) -> Alignment:
         return Alignment(origin, 0, 0.0, 0.0, is_consistent=True)
     if low <= high:
         return Alignment(origin, (low + high) // 2, 0.0, (high - low) / 2, is_consistent=True)
-    # in small numbers, which floats hold exactly
+    # relative to the first, so that floats are exact
     starts, ends = (np.array([each[at] - origin for each in seen], float) for at in (0, 1))
     least = np.array([each.began_host_ns - each.start_ns - low for each in seen], float)
     most = np.array([each.over_host_ns - each.end_ns - low for each in seen], float)
@@ -121,15 +118,15 @@ class TimelineTables(Protocol):
 
 @dataclass(frozen=True)
 class ProcessTimeline:
-    """The timeline of one process of a variant: the only one, or a rank.
+    """The timeline of one process of a variant: its only process or one rank.
 
     Attributes:
         pid: number of the process, and of its first thread.
         variant: its name.
-        title: of the process.
-        events: rows of commands, with times of devices.
-        calls: rows of what the host did beside submissions; none where no execution was traced.
-        facts: of the whole execution.
+        title: title of the process.
+        events: rows of commands, with times on the device's clock.
+        calls: rows of other work on the host; empty without a traced execution.
+        facts: facts about the whole execution.
     """
 
     pid: int

@@ -28,18 +28,18 @@ from xebench.vocabulary import (
     StopReason,
 )
 
-#: Times of an empty kernel from which the fixed cost is no remark worth: it is 10 % of the shorter side there.
+#: Multiple of an empty kernel's time above which the fixed cost needs no remark: it is 10 % of the shorter side there.
 FEW: Final = 10.0
-#: Launches of an empty kernel that one command may cost on the host, and half as many each that follows it, until that
-#: makes six times as many: from then on half a launch each. Of 70 pairs of a CPU device the two sides differed by 5.3
-#: at most, a kernel with SLM from one without; of 125 of a discrete GPU by 2.2. The host waits once for many commands.
+#: Host time that a single command may cost, in launches of an empty kernel; `allowed_ns` has several commands. The two
+#: sides of 70 pairs on a CPU device differed by at most 5.3 (a kernel with SLM from one without), those of 125 pairs on
+#: a discrete GPU by 2.2.
 LAUNCHES_ALLOWED: Final = {DeviceClass.CPU: 6, DeviceClass.GPU: 3}
 
-#: Part of the difference of the recorded times (where both are the same, of the shorter time) from which that of the
-#: host's times contradicts it.
+#: Host times contradict the recorded ones if they differ by more than this part of the difference of the recorded
+#: times (of the shorter time if these are the same).
 PART: Final = 1 / 4
 
-#: What is to be done: a script's call says the same of its functions.
+#: The next step. The same sentence suits a script that calls `compare` on functions.
 RECORD_IT: Final = "submit everything by session.launch, session.copy or session.call, or let the metric be wall"
 
 
@@ -63,16 +63,16 @@ def with_fixed_cost(pair: Row, empty_kernel_ns: float | None) -> Row:
 #: Speed-ups from 1 / (1 + this) to 1 + this are the same in practice, in runs that lack a band of their own.
 SAME_WITHIN: Final = 0.02
 
-#: Part of the blocks under another state of the machine from which this is why a pair is inconclusive.
+#: Share of blocks in another state of the machine that explains an inconclusive pair.
 THROTTLED_SHARE: Final = 0.1
 
-#: Ratio from which a difference is written in times instead of percent.
+#: Smallest ratio that is written as a factor instead of percent.
 TWICE: Final = 2
 
-#: Relative change from the first half of the blocks to the second from which a drift is worth a reason.
+#: Relative change between the two halves of the blocks that counts as drift.
 NOTABLE_DRIFT: Final = 0.02
 
-#: Outcomes that say that there is a difference.
+#: Outcomes with a difference.
 SURE: Final = (Outcome.FASTER, Outcome.SLOWER)
 
 
@@ -141,7 +141,7 @@ class HostTimes:
         recorded = self.baseline.recorded_ns, self.variant.recorded_ns
         differ = outcome in (Outcome.FASTER, Outcome.SLOWER)
         gain_ns = abs(recorded[0] - recorded[1]) if differ else min(recorded)
-        # NaN, where a run lacks the cost of launches, is never exceeded
+        # NaN (the run lacks the cost of launches) is never exceeded
         least_ns = np.max([PART * gain_ns, self.baseline.allowed_ns, self.variant.allowed_ns])
         if outcome != Outcome.SLOWER and self.more.estimate > least_ns:
             side, more_ns = self.variant, self.more.estimate
@@ -164,12 +164,12 @@ def doubt(
     empty_kernel_ns: float | None,
     commands: float,
 ) -> str | None:
-    """The reason to distrust a time that is compared with no other, in a line; None if there is none.
+    """The reason to distrust a time that is not part of a pair, as one line; None if there is none.
 
     Args:
-        name: of it.
-        time_ns: the time of the commands in each sample, of one execution.
-        beside_ns: the host's time of each sample, of one execution, without this and without the session's calls.
+        name: label of the time, used in the reason.
+        time_ns: time of one execution's commands in each sample.
+        beside_ns: host time of one execution in each sample, less the commands' time and the session's calls.
         device_class, empty_kernel_ns, commands: see `allowed_ns`.
     """
     allowed = allowed_ns(device_class, empty_kernel_ns, commands)
@@ -184,8 +184,8 @@ def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float
 
     Args:
         device_class: gpu or cpu.
-        empty_kernel_ns: host time of an empty kernel's launch and wait; None where it was not measured.
-        commands: of one execution, without barriers.
+        empty_kernel_ns: host time to launch an empty kernel and wait for it; None if not measured.
+        commands: number of commands in one execution, barriers excluded.
     """
     of_one = LAUNCHES_ALLOWED[DeviceClass(device_class)]
     return min(of_one * (1 + commands) / 2, 5 * of_one + commands) * (empty_kernel_ns or math.nan)
@@ -196,17 +196,16 @@ class Circumstances:
     """Circumstances that may have kept a pair from a conclusion.
 
     Attributes:
-        stopped_by: Which rule ended the sampling, if known.
+        stopped_by: Rule that ended the sampling, if known.
         drift: Change of the blocks' speed-up from the first half to the second (`intervals.drift`).
         throttled: Part of the blocks in which the machine was in another state.
         quantum: Error that the timer's quantum makes in the speed-up, as a relative size. The interval holds it
             (`intervals.blurred`).
         host: The pair by the host's clock, if the metric is the device's.
         disturbance: The flag of most of the blocks in which the machine was in another state.
-        start: The first blocks of each instance, in which the sides were not steady yet. They are not in the interval
-            if that came to an end.
-        later: The speed-up after these blocks, where it did not.
-        spoilt: What became of a side most of whose samples are not valid.
+        start: The unsteady first blocks of each instance. The interval leaves them out if the sides became steady.
+        later: The speed-up after these blocks, if the sides did not become steady.
+        spoilt: Reason why most samples of a side are invalid; None if most are valid.
     """
 
     stopped_by: str | None = None
@@ -263,14 +262,14 @@ def judge(
     band: float = SAME_WITHIN,
     least: float = 1.0,
 ) -> Judgement:
-    """The answer to a claim of time, of a pair whose both sides ran and computed the right result.
+    """The answer to a claim about time, for a pair whose two sides computed the right result.
 
     Args:
         interval: The speed-up with its interval over blocks.
         claim: None when nothing is claimed of this pair.
-        circumstances: What else is known of the blocks.
+        circumstances: Further facts about the blocks.
         band: Relative difference below which two times are the same in practice (`same_within`).
-        least: the smallest ratio that is promised here.
+        least: smallest ratio that the claim promises on this device.
     """
     trusted, outcome, code, reason = _conclude(interval, circumstances, band)
     if claim is None:
@@ -286,7 +285,7 @@ def _answer(interval: Interval, outcome: Outcome, claim: Claim, band: float, lea
         if _within(interval, wanted):
             return Answer.HOLDS
         outside = interval.low > 1 + wanted or interval.high < 1 / (1 + wanted)
-        # a difference that is sure inverts a claim of none; with a width of the claim's own it must leave that
+        # a certain difference inverts a claim of "same"; a claim with its own `within` is inverted only outside of it
         return Answer.INVERTS if outside or (not claim.within and outcome in SURE) else Answer.UNDECIDED
     if _within(interval, band):  # a difference that is sure and too small to matter
         return Answer.NO_EFFECT
@@ -319,7 +318,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     measured = describe(interval, "blocks")
     contradiction = circumstances.host and circumstances.host.contradiction(outcome)
     if outcome == Outcome.INCONCLUSIVE:
-        # an interval that decides nothing refutes nothing: host times are as noisy as the cause of its width
+        # a wide interval refutes nothing: host times are as noisy as its cause
         code, why = _obstacle(interval, circumstances)
         return not contradiction, outcome, code, f"{code}: {why} ({measured})"
     if contradiction:

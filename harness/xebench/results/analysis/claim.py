@@ -28,10 +28,10 @@ from xebench.vocabulary import (
     Strength,
 )
 
-#: Every word that a claim can say.
+#: All words of claims.
 WORDS: Final = (*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS, *CodeClaim)
 
-#: What a variant's end must be for a claim of its end to hold: skipped is what a device cannot launch.
+#: Statuses that confirm each claim about a variant's outcome; a kernel that a device cannot launch is skipped.
 _ENDS: Final = {
     "wrong": (Status.WRONG,),
     MAY_BE_WRONG: (Status.WRONG,),
@@ -43,10 +43,10 @@ class Figure(msgspec.Struct, frozen=True):
     """A speed-up that the guide prints, or that follows from two of its times.
 
     Attributes:
-        speedup: how many times as fast the variant was as what it is compared with.
+        speedup: time of the compared variant over the time of this one.
         device: product that the guide measured on, as drivers name it: "Max 1550"; "" where the guide does not say.
-        line: where the guide prints it: "G 4530".
-        metric: of the guide's times; "" where it is the pattern's.
+        line: place in the guide: "G 4530".
+        metric: metric of the guide's times; "" for the pattern's own.
     """
 
     speedup: float
@@ -61,22 +61,22 @@ class Claim(msgspec.Struct, frozen=True):
     ``Claim("faster", against="few_items", on=("gpu",), source="G 4530")``
 
     Attributes:
-        word: of its time: ``faster``, ``slower``, ``same``; of its result: ``accurate`` (its largest error against a
-            reference in higher precision is smaller); of its end: ``wrong`` (its result is), ``may be wrong`` (it has
-            a data race), ``error`` (it is refused, or fails); of its code, which has fewer: ``registers``, ``spills``,
-            ``messages``, ``instructions`` or another of `xebench.vocabulary.CodeClaim`.
-        against: the variant that it is compared with; "": the one that the pattern's speed-ups are counted from.
-        at_least: the smallest ratio that is promised: of times, errors, or numbers of the generated code.
-        within: relative difference up to which two times are ``same``; 0: the run's own band.
-        where: values of axes and sizes at which it holds, one or a list each; everywhere if empty.
-        on: device classes that it is about; all if empty.
-        requires: facts of a device without which it is not said of it (`xebench.patterns.conditions`); none when empty.
-        kind: of an ``error``: words that its message must have.
+        word: the claim. About time: ``faster``, ``slower``, ``same``; about the result: ``accurate`` (its largest error
+            against a reference in higher precision is smaller); about the outcome: a ``wrong`` result, ``may be wrong``
+            (a data race), ``error`` (it is refused, or fails); about the generated code, which has fewer:
+            ``registers``, ``spills``, ``messages``, ``instructions`` or another of `xebench.vocabulary.CodeClaim`.
+        against: variant on the other side; "" for the pattern's baseline.
+        at_least: smallest ratio that the claim promises, of times, errors or counts in the generated code.
+        within: largest relative difference of two times that are ``same``; 0 for the run's own band.
+        where: values of axes and sizes for which the claim holds, one value or a list each; empty for all.
+        on: device classes that the claim covers; empty for all.
+        requires: facts that a device must have for the claim to apply (`xebench.patterns.conditions`).
+        kind: text that the message of a claimed ``error`` must contain.
         figure: the guide's measured ratio.
-        strength: ``figure``, ``stated``, ``implied`` or ``ours``. By default that of what is given: a figure, a
-            source, or neither, which is ours.
-        source: lines of the guide that say it: "G 4520 to 4533".
-        not_asked: why the device at hand is none of those that it is made of; pattern files leave it empty.
+        strength: ``figure``, ``stated``, ``implied`` or ``ours``. The default follows from what is given: a figure, a
+            source, or neither (``ours``).
+        source: lines of the guide that make the claim: "G 4520 to 4533".
+        not_asked: reason why the claim does not apply to this device; pattern files leave it empty.
     """
 
     word: str
@@ -173,7 +173,7 @@ def _is_place(wanted: Any) -> bool:
     return all(isinstance(one, str) or (isinstance(one, int | float) and math.isfinite(one)) for one in values)
 
 
-#: What a pattern file may write for claims.
+#: The forms in which a pattern file may write claims.
 Claims = str | Mapping[str, str] | Claim | list[Claim] | tuple[Claim, ...] | None
 
 
@@ -194,7 +194,7 @@ def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, An
     A claim about GPUs is also tested on a CPU device, unless there is another claim about CPU devices.
 
     Args:
-        claims: of one variant.
+        claims: claims about one variant.
         device_class: ``gpu`` or ``cpu``.
         values: sizes, and the point on the axes.
     """
@@ -236,15 +236,15 @@ def is_expected(status: str, reason: str | None, claims: Iterable[Claim]) -> boo
     return any(claim.expects(status, reason) for claim in claims)
 
 
-#: What reasons advise, in the command's words: a script's call says the same of its arguments.
+#: Advice in reasons, as options of the command line and as arguments of a script's call.
 RAISE_BUDGET: Final = "raise --budget"
 
 LARGER_PRESET: Final = "use a larger preset"
 
-#: What became of a variant, where the status alone does not say it well.
+#: Statuses in words, where the bare status reads badly.
 STATUS_WORDS: Final[Mapping[str, str]] = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
 
-#: A claim of a variant's end, by the answer.
+#: Sentences for claims about a variant's outcome, by answer.
 _SENTENCES: Final[Mapping[tuple[str | None, str], str]] = {
     ("wrong", Answer.HOLDS): "wrong result, as claimed",
     ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
@@ -272,11 +272,11 @@ class Judgement:
 
 
 def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline: str) -> str:
-    """The reason why there is no answer, or no speed-up; "" if there is one. A skipped variant's is its whole reason.
+    """A short reason why there is no answer or speed-up, else "". For a skipped variant, the whole reason.
 
     Args:
-        answer, code, reason: of a `Judgement`, or of a row of the table ``pairs``.
-        word: what is claimed.
+        answer, code, reason: fields of a `Judgement` or of a row of table ``pairs``.
+        word: the claim's word; None without a claim.
         baseline: the name of the other side.
     """
     if (word, answer) in _SENTENCES:
@@ -286,7 +286,7 @@ def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline:
     if code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
         return reason
     if code == Reason.MEASURED:
-        # a claim of sameness with a width of its own
+        # a claim of "same" with its own `within`
         return "the interval is too wide" if answer == Answer.UNDECIDED else ""
     if code == Reason.BASELINE:
         return f"no result of {baseline}"

@@ -48,14 +48,14 @@ def compilers(kernels: pd.Series[str]) -> dict[str, int]:
 #: Default relative change up to which two runs are the same.
 THRESHOLD: Final = 0.05
 
-#: What two cases of two runs must share, with the values of their axes, to be one problem, perhaps at two sizes. The
-#: device class is part of it; the device's name is compared apart.
+#: Columns that two cases of two runs must share, with the values of their axes, to be one problem. Sizes may differ.
+#: The device class is part of it; the device's name is compared apart.
 _PLACE: Final = ("pattern", "variant", "preset", "device_class")
 
-#: What two pairs must share besides to be one question.
+#: Further columns that two pairs must share to ask the same question.
 _QUESTION: Final = ("pattern", "variant", "baseline", "preset", "device_class", "parameters", "state", "claim")
 
-#: Answers that can change: the others say that nothing is known.
+#: Answers that can change between runs; the others mean that nothing is known.
 DECIDED: Final = frozenset(ANSWERED) - {Answer.UNDECIDED}
 
 RowPlace = tuple[str, ...]
@@ -347,7 +347,7 @@ def judge_ratio(ratio: intervals.Interval, threshold: float, words: str) -> tupl
     """The outcome of a ratio, and a reason.
 
     Args:
-        ratio: Of the times before and after.
+        ratio: Time before over time after.
         threshold: Relative change that matters.
         words: The ratio in words.
     """

@@ -198,7 +198,7 @@ def blurred(interval: Interval, quantum: float) -> Interval:
     in `independent_ratio`): an error that is small beside the interval hardly widens it.
 
     Args:
-        interval: Of the ratio.
+        interval: Interval of the ratio.
         quantum: The error as a relative size, such as that of a timer's quantum.
     """
     error = math.log1p(quantum)

@@ -27,8 +27,8 @@ from xebench.vocabulary import (
     find_baseline,
 )
 
-#: Part of a ratio that the guide prints which must be measured, on its product and at its sizes, for its claim to hold:
-#: drivers differ, and the guide prints neither the spread of its times nor the number of its runs.
+#: Share of the guide's ratio that a claim needs on the guide's product and at its sizes: drivers differ, and the guide
+#: prints neither the spread of its times nor the number of its runs.
 FIGURE_MARGIN: Final = 0.8
 
 
@@ -85,11 +85,11 @@ class Comparison:
         return replace(judged, answer=Answer.NOT_ASKED, code=Reason.OTHER_DEVICE, reason=why) if why else judged
 
     def ended(self, blocks: int | None = None, spoilt: str | None = None) -> Judgement | None:
-        """The answer that needs no speed-up, or the one where there is none; else None.
+        """The answer that follows without a speed-up (from the status, errors or program), or None.
 
         Args:
-            blocks: that both sides share; None as long as some may come.
-            spoilt: what became of a side most of whose samples are not valid.
+            blocks: number of blocks that both sides share; None while sampling continues.
+            spoilt: reason why most samples of a side are invalid; None if most are valid.
         """
         judged = self._ended(blocks, spoilt)
         return judged and self._if_asked(judged)
@@ -104,7 +104,7 @@ class Comparison:
         for side, name in ((own, ""), (other, str(other["variant"]))):
             if side["status"] != Status.OK:
                 return without_speedup(side["status"], side["reason"], name, claim)
-        if self.same_program and claim is not None:  # else how much equal programs differ is what is measured
+        if self.same_program and claim is not None:  # without a claim, the pair measures how much equal programs differ
             return _same_program(str(other["variant"]))
         if blocks == 0:
             why = spoilt or "the two sides share no block with a valid sample"
@@ -115,7 +115,7 @@ class Comparison:
         """The answer of a speed-up.
 
         Args:
-            speedup: with its interval.
+            speedup: speed-up with its interval.
             device: its row of the table `devices`.
             circumstances: further facts about the samples.
         """
@@ -136,7 +136,7 @@ def _doubted(judged: Judgement, why: str) -> Judgement:
 
 
 def judge_end(status: str, why: str | None, claim: Claim) -> Judgement:
-    """The answer to a claim that a variant's result is wrong, or that it is refused."""
+    """The answer to a claim that a variant computes a wrong result, is refused, or fails."""
     if status == Status.OK:
         by_chance = claim.word == MAY_BE_WRONG
         told = Answer.UNDECIDED if by_chance else Answer.NO_EFFECT
@@ -155,13 +155,13 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
     """The answer to a claim that a variant's largest error is smaller than another's.
 
     Args:
-        error_ulp: the variant's, in units in the last place; None where it is not known.
-        other_ulp: that of the variant that it is compared with.
-        against: the name of that one.
+        error_ulp: error of the variant, in units in the last place; None if unknown.
+        other_ulp: error of the other variant, in the same units.
+        against: name of the other variant.
         claim: the claim to answer.
     """
     if error_ulp is None or other_ulp is None:
-        why = f"{Reason.NO_ERRORS}: results that are finite, and a reference in higher precision, tell them"
+        why = f"{Reason.NO_ERRORS}: an error needs finite results and a reference in higher precision"
         return Judgement(Outcome.NONE, Answer.UNDECIDED, Reason.NO_ERRORS, why)
     found = f"errs by {error_ulp:.3g} ulp, {against} by {other_ulp:.3g} ulp"
     if error_ulp > other_ulp:
@@ -172,17 +172,17 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
 
 
 def _same_program(against: str) -> Judgement:
-    """The answer of a pair of one program: it is no question of time, and nothing is measured of it.
+    """The answer for two variants that are the same program: there is nothing to measure.
 
     Args:
-        against: the name of the other side.
+        against: name of the other side.
     """
     why = f"the same program as {against}: machine code, sizes, arguments, queues and waits are equal"
     return Judgement(Outcome.NONE, Answer.SAME_PROGRAM, Reason.SAME_PROGRAM, why)
 
 
 def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | None) -> Judgement:
-    """The answer of a pair one side of which is not ok.
+    """The answer for a pair with a side that is not ok.
 
     Args:
         status: Status of that side's case; ok when both ran, but no sample can be used.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # workers compute metrics, and need no frames, which take 0.2
 #: Fewest quanta of the profiling timer for a sample that is not `Flag.SHORT`.
 MIN_QUANTA: Final = 10
 
-#: Part by which the device's clock may run faster than the host's before a sample does not fit into the host's time.
+#: Relative tolerance between the device's and the host's clock before a sample is `Flag.OUTSIDE_HOST`.
 CLOCK_TOLERANCE: Final = 0.001
 
 
@@ -44,7 +44,7 @@ def flags(
 
     Args:
         events: The sample's commands, all on one device.
-        host_ns: From before the first submission to after the last wait, on the host's clock.
+        host_ns: Host time from before the first submission to after the last wait, on the host's clock.
         resolution_ns: Quantum of the device's timer.
         earlier_starts: Starts of the commands of earlier samples on this device.
         earlier_end_ns: Last end of the sample before this one on this device, if that one was waited for.
@@ -144,7 +144,7 @@ def queue_ns(events: Sequence[EventTimes]) -> int:
     return min(event.start_ns for event in events) - min(event.submitted_ns for event in events)
 
 
-#: The part of each metric from the events of one execution, but for metrics of the host's clock.
+#: How each metric is computed from the events of one execution; metrics of the host's clock need none.
 OF_EVENTS: Final[Mapping[Metric, Callable[[Sequence[EventTimes]], int]]] = {
     Metric.DEVICE: union_ns,
     Metric.SPAN: span_ns,
@@ -167,7 +167,7 @@ def sample_times(
     }
 
 
-#: Commands that only wait for others; their interval is no work.
+#: Commands that only wait for others and do no work.
 _WAITING: Final = "barrier"
 
 #: The reason why a sample whose commands are of several clocks has no value.
@@ -196,7 +196,7 @@ def concurrency_of_samples(events: pd.DataFrame) -> pd.DataFrame:
     ran = ran[~ran["sample_id"].isin(_of_several_clocks(ran))]
     samples, place = np.unique(ran["sample_id"].to_numpy("int64"), return_inverse=True)
     starts, ends = ran["start_ns"].to_numpy("int64"), ran["end_ns"].to_numpy("int64")
-    # a sweep over all beginnings and ends: between two of them as many run as began and have not ended
+    # sweep over all starts and ends, counting the commands that run between two of them
     moments, change = np.concatenate([starts, ends]), np.repeat([1, -1], starts.size)
     place = np.tile(place, 2)
     order = np.lexsort((moments, place))

@@ -22,25 +22,25 @@ import numpy as np
 from xebench.results.analysis.intervals import CONFIDENCE, Interval, student_factor
 from xebench.results.analysis.statistics import Floats
 
-#: Instances from which a pair needs no other pairs.
+#: Number of instances from which a pair is judged without the other pairs.
 ENOUGH_INSTANCES: Final = 6
 
 #: Fewest pairs that give a prior for the others.
 FEWEST_PAIRS: Final = 10
 
-#: Most that the others may be worth, in degrees of freedom: a pair that differs from all others is still noticed.
+#: Largest weight of the prior, in degrees of freedom, so that a pair that differs from all others still shows.
 MOST_FREEDOM: Final = 10.0
 
 #: The one-sided 95 % bound of how differently pairs behave, in standard errors.
 CERTAINTY: Final = 1.645
 
-#: Trigamma of what is as good as infinite.
+#: Trigamma below which its argument counts as infinite.
 SMALLEST_TRIGAMMA: Final = 1e-6
 
-#: Half-width of the interval of a log speed-up from which on it says nothing: a factor of a thousand.
+#: Half-width of a log speed-up's interval above which it is dropped: a factor of a thousand.
 WIDEST: Final = math.log(1000)
 
-#: Differences between instances, as log speed-ups, below which smaller ones are not distinguished.
+#: Smallest difference between instances that counts, as a log speed-up.
 LEAST_SPREAD: Final = 0.001
 
 
@@ -57,7 +57,7 @@ class Prior:
     freedom: float = 0.0
 
 
-#: No pair is known.
+#: The prior without any pair.
 NOTHING: Final = Prior()
 
 
@@ -65,7 +65,7 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
     """Pool the variances of these pairs.
 
     Args:
-        medians: of each pair the log speed-ups of its instances; those of one instance say nothing.
+        medians: log speed-ups of each pair's instances; pairs with a single instance are ignored.
     """
     known = [np.asarray(one, float) for one in medians if len(one) > 1]
     if len(known) < FEWEST_PAIRS:
@@ -74,7 +74,7 @@ def prior_of(medians: Iterable[Sequence[float]]) -> Prior:
 
     half_freedom = np.array([(one.size - 1) / 2 for one in known])
     variances = np.maximum([one.var(ddof=1) for one in known], LEAST_SPREAD**2)
-    # the logarithm of a variance, less what a chi squared of its degrees of freedom has for a mean
+    # log of each variance, minus the mean of log chi squared at its degrees of freedom
     levels = np.log(variances) - special.digamma(half_freedom) + np.log(half_freedom)
     excess = _upper_variance(levels) - float(special.polygamma(1, half_freedom).mean())
     half = min(_inverse_trigamma(excess), MOST_FREEDOM / 2)
@@ -85,8 +85,9 @@ def moderate(interval: Interval, prior: Prior) -> Interval:
     """The interval of a pair of few instances (`intervals.grouped_interval`), with the run's prior.
 
     Args:
-        interval: of log speed-ups, Student's over the instances; of one alone, and of enough, it is given back.
-        prior: of the other pairs.
+        interval: Student's interval of log speed-ups over the instances; returned unchanged for one instance, and for
+            `ENOUGH_INSTANCES` or more.
+        prior: prior of the run's other pairs.
     """
     if not 1 < interval.groups < ENOUGH_INSTANCES or not prior.freedom:
         return interval
@@ -116,19 +117,19 @@ def simultaneous_confidence(count: int) -> float:
 
 
 def simultaneous(speedup: Interval, prior: Prior, count: int) -> Interval:
-    """The interval of a speed-up that is one of several: all of them together hold their ratios in 95 % of runs.
+    """The interval of one of several speed-ups: in 95 % of runs all of the intervals contain their ratios.
 
-    Each may miss its ratio in so many times fewer runs (Bonferroni's inequality, which needs no independence). Pairs of
-    few instances are moderated by the others, as `moderate` says.
+    Each interval misses its ratio in at most 5 % / count of runs (Bonferroni's inequality, which needs no
+    independence). Pairs of few instances are moderated by the others, as `moderate` says.
 
     Args:
-        speedup: with the interval of its own instances.
-        prior: of the other pairs.
-        count: how many speed-ups are looked at.
+        speedup: speed-up with the interval over its own instances.
+        prior: prior of the run's other pairs.
+        count: number of speed-ups that are compared together.
 
     Returns:
-        An interval without ends where there is one instance, since how much another one would differ is not known,
-        and where it would be wider than `WIDEST`.
+        An interval without ends if there is one instance, since the spread between instances is unknown,
+        or if it would be wider than `WIDEST`.
     """
     unknown = replace(speedup, low=math.nan, high=math.nan)
     if speedup.groups < 2 or not speedup.known:

@@ -62,10 +62,10 @@ class MeasuredPair:
 
     Attributes:
         baseline, case: rows of the table `cases`.
-        state: of the caches; None when nothing was sampled.
-        speedup: of the second over the first, with the interval of its own instances alone.
+        state: state of the caches; None if nothing was sampled.
+        speedup: speed-up of the case over the baseline, with the interval over this pair's instances alone.
         ratios: log speed-up in each block, by instance.
-        prior: how much instances differ according to the run's other pairs.
+        prior: spread between instances in the run's other pairs.
         quantum: error that the timer's quantum makes in the speed-up, as a relative size.
         same_program: True if both send the same requests to the device; None if that is unknown.
     """
@@ -111,18 +111,18 @@ _OF_BOTH: Final = ("measured_ns", "host_ns", "session_ns", "events")
 
 @dataclass(frozen=True)
 class _Shared:
-    """Both sides in the blocks that both have, in order.
+    """The blocks that both sides have, in order.
 
     Attributes:
         baseline_ns, variant_ns: times of one execution.
-        instances: instance of the family that each block is of.
-        positions: which block of its instance each one is, warm-up included.
-        measured_ns: for each side what the timer saw in each block: a batch of executions.
-        host_ns: for each side the host's time of one execution in each block.
-        session_ns: for each side the part of it that passed in calls of the session; 0 in runs that do not record it.
-        events: for each side the number in one execution; NaN in runs that do not record it.
+        instances: instance of each block.
+        positions: index of each block within its instance, warm-up included.
+        measured_ns: measured time of each side in each block; one value covers a batch of executions.
+        host_ns: host time of one execution, for each side and block.
+        session_ns: part of `host_ns` spent in calls of the session; 0 in runs without this column.
+        events: number of events in one execution, for each side; NaN in runs without this column.
         throttled: part of the blocks in which the machine was in another state.
-        disturbance: the flag of most of them.
+        disturbance: the most frequent flag of these blocks.
     """
 
     baseline_ns: Floats
@@ -222,9 +222,9 @@ class _Pair(Comparison):
     """A comparison in one state.
 
     Attributes:
-        state: of the caches; None when nothing was sampled.
+        state: state of the caches; None if nothing was sampled.
         shared: both sides' blocks.
-        spoilt: what became of a side most of whose samples are not valid.
+        spoilt: reason why most samples of a side are invalid; None if most are valid.
     """
 
     state: str | None
@@ -262,7 +262,7 @@ def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
 
 def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
-    # what the interval is of: an instance that was cut off does not count
+    # the interval's own count: an instance that was cut off is excluded
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = pair.ended(len(counted), pair.spoilt)
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None

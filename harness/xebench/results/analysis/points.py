@@ -76,7 +76,7 @@ def point(row: Mapping[Any, Any]) -> dict[str, Value]:
     """The parameters that differ from the preset or are swept: they distinguish families of one pattern and preset.
 
     Args:
-        row: of `cases` or `pairs`.
+        row: row of table `cases` or `pairs`.
     """
     return distinct(parse(row["parameters"]), parse(row["preset_parameters"]))
 

@@ -29,10 +29,10 @@ Floats = NDArray[np.float64]
 #: Modified z-score above which a sample counts as an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_SCORE: Final = 3.5
 
-#: Lag-1 autocorrelations above this are not distinguished: such a series shows hardly anything.
+#: Lag-1 autocorrelations are capped here: a series above it carries hardly any information.
 MAX_AUTOCORRELATION: Final = 0.9
 
-#: Digits after which two logarithms of times count as equal, so that rounding does not order ties.
+#: Decimals of logarithms of times that are compared, so that rounding does not order ties.
 _TIE_DIGITS: Final = 12
 
 
@@ -113,13 +113,13 @@ def variance_inflation(values: ArrayLike) -> float:
     return (1 + correlation) / (1 - correlation)
 
 
-#: Least part by which the level must change: a smaller change hardly matters.
+#: Smallest relative change of level that counts.
 NOTABLE: Final = 0.02
 
-#: Level of the test: a run has thousands of instances, and a false change costs samples of all that follow.
+#: Significance level: a run has thousands of instances, and each false change discards samples.
 SIGNIFICANCE: Final = 0.005
 
-#: Fewest values that can show a change at that level: fewer have no arrangement that is rare enough.
+#: Fewest values that can reach that level.
 FEWEST: Final = 16
 
 
@@ -128,18 +128,18 @@ class SeriesStart:
     """The start of a series, and whether it is over.
 
     Attributes:
-        length: values until the last change of level; 0 where there is none.
-        over: whether `AFTER` times as many values came after it. If not, the next change may be near.
+        length: number of values before the last change of level; 0 without a change.
+        over: True if at least `AFTER` times as many values follow. If False, the level may change again.
     """
 
     length: int
     over: bool
 
 
-#: Values after a start, for each one in it, that show that it is over.
+#: A start is over when this many values follow for each value in it.
 AFTER: Final = 2
 
-#: How many times as long as another one a start may be: what differs more is none of the program's.
+#: Start-up phases may differ by at most this factor between instances; larger differences are noise.
 ALIKE: Final = 2
 
 NO_START: Final = SeriesStart(0, over=True)
@@ -172,7 +172,7 @@ def start_of_instances(instances: Sequence[tuple[ArrayLike, Floats]]) -> SeriesS
     the result has ``over=False``.
 
     Args:
-        instances: for each its series, and at which place in the instance each value was measured, warm-up included.
+        instances: series of each instance, with the position of each value in the instance, warm-up included.
     """
     own = [(start_of(values), places) for values, places in instances]
     ends = [int(places[start.length]) for start, places in own if start.length and start.over]
@@ -220,10 +220,10 @@ def _chance(squared: float, size: int) -> float:
     return 2 * math.exp(-6 * squared / (size**3 + size**2))
 
 
-#: Distance in ns up to which two durations may be of the same number of ticks: each is the difference of two times, and
-#: may be rounded either way.
+#: Largest difference in ns of two durations with the same number of ticks: each duration is a difference of two times
+#: and may be rounded up or down.
 _ROUNDING_NS: Final = 2
-#: Shortest tick in ns that differs from rounding.
+#: Shortest tick in ns that is distinguishable from rounding.
 _SHORTEST_TICK_NS: Final = 10
 
 

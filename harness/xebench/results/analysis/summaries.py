@@ -24,7 +24,7 @@ from xebench.results.analysis.statistics import Floats
 from xebench.results.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import RESCUES, SAMPLED_STATES, CheckResult, Flag, Metric, State, metric_named
 
-#: No two commands of a case have all of these in common: the device's clock goes on between two samples.
+#: These columns identify a command of a case, since the device's clock advances between samples.
 _MOMENT: Final = ("case_id", "sequence", "mpi_rank", "clock", "submit_ns", "start_ns", "end_ns")
 
 
@@ -101,8 +101,8 @@ class Series:
     """The times of a case in one state, in order.
 
     Attributes:
-        time_ns: of each sample that counts.
-        instances: instance of the family that each is of.
+        time_ns: time of each sample that counts.
+        instances: instance of each sample.
     """
 
     time_ns: Floats
@@ -261,7 +261,7 @@ def _of_events(trusted: pd.DataFrame, samples: pd.DataFrame) -> dict[tuple[str, 
 
     Args:
         trusted: the samples that count.
-        samples: what the events of samples come to, by sample number.
+        samples: totals of each sample's events, by sample number.
     """
     found = trusted[["case_id", "state", "sample_id"]].join(samples, on="sample_id", how="inner")
     medians = found.groupby(["case_id", "state"])[[*_NOTHING_RAN]].median().reset_index()
@@ -330,7 +330,7 @@ def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
     working_set, levels = _working_set(case), levels_of(device.get("bandwidth_levels"))
     if state == State.COLD or working_set is None or not levels:
         return memory
-    # a set that lies between two that were measured is no faster than the smaller one
+    # a working set between two measured sizes is no faster than the smaller one
     level = next((level for level in reversed(levels) if level.working_set_bytes <= working_set), levels[0])
     if level.level == MEMORY and level.gbps <= measured.value:
         return memory

@@ -32,15 +32,15 @@ from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.analysis.statistics import Floats
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 
-#: What a row of `comparisons` repeats of the variant's case.
+#: Columns that a row of `comparisons` copies from the variant's case.
 _KEPT: Final = ("pattern", "preset", "parameters", "device_class", "role", "metric")
 
 
 def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
-    """The rows of the table `comparisons`, before being the old version: one for each variant of either, and state.
+    """The rows of table `comparisons`: one for each variant and state, with the old version as "before".
 
     Args:
-        run: Of `xebench ab`.
+        run: Tables of a run of `xebench ab`.
         threshold: Relative change that matters, such as 0.05.
 
     Raises:
@@ -132,7 +132,7 @@ class _Sides:
         return [self.row(before, after, state) | unknown | {"outcome": Outcome.NONE, "reason": why} for state in states]
 
 
-#: An instance is calm if its error is at most so many times that of the typical one.
+#: An instance is calm if its error is at most this many times the typical one.
 CALM: Final = 2.0
 
 
@@ -163,11 +163,11 @@ def weighted_interval(groups: Sequence[ArrayLike], confidence: float = CONFIDENC
         a fifth disturbed on one side alone          1.7 %  0.0037             5.8 %  0.1626
 
     Args:
-        groups: samples of each, in the order of measurement.
-        confidence: of the interval.
+        groups: samples of each instance, in the order of measurement.
+        confidence: confidence level of the interval.
 
     Returns:
-        Without ends where fewer than `ENOUGH_INSTANCES` groups have samples enough for an interval of their own.
+        The interval; without ends if fewer than `ENOUGH_INSTANCES` groups have enough samples for one of their own.
     """
     counted = counted_groups(groups)
     known = [(group, own) for group in counted if (own := median_interval(group)).known]
@@ -187,7 +187,7 @@ def _weights(medians: Floats, errors: Floats) -> Floats:
     """The weight of each group, all together 1."""
     typical = float(np.median(errors))
     calm = medians[errors <= CALM * typical]
-    # what the calm ones differ by has their errors in it
+    # the spread of calm instances includes their own errors
     variances = max(float(calm.var(ddof=1)), typical**2) + np.maximum(errors**2 - typical**2, 0)
     if not variances.any():
         return np.full(medians.size, 1 / medians.size)
