@@ -148,6 +148,7 @@ class Bench:
         output: Any,
         expected: Callable[[], Array],
         poison: npt.ArrayLike = -1,
+        submit_verified: Callable[[], Any] | None = None,
     ) -> Form:
         """A form of a kernel or command that is timed on the device, and writes the whole of one array.
 
@@ -158,6 +159,7 @@ class Bench:
             output: the array that it writes.
             expected: gives what it must write, or one period of that.
             poison: what stands in the array before; a number that it must not write.
+            submit_verified: submits the same kernel so that it writes the array, where it does not while it is timed.
 
         An array of which all numbers are given, rather than one period, is compared as a whole in a quick look, too.
         """
@@ -167,7 +169,7 @@ class Bench:
             parts = [slice(None)] if wanted.size > PIECE else self.compared(output.size)
             for part in parts:
                 self.write(output[part], poison)
-            submit().wait()
+            (submit_verified or submit)().wait()
             for part in parts:
                 self.require(output[part], wanted)
 

@@ -140,7 +140,7 @@ AnyForm = TypeVar("AnyForm", bound=tuple[int, ...])
 CPU_GROUP: Final = 16
 
 #: The best forms of the streaming and the reading kernel on a large GPU (an H200): a quick look tries them first.
-GPU_BEST: Final = frozenset({(256, 1, 4), (256, 4, 1), (256, 16, 4)})
+GPU_BEST: Final = frozenset({(256, 1, 4), (256, 4, 1), (256, 2, 4), (256, 8, 4), (256, 16, 4)})
 
 #: Forms of a kernel that streams: work-items of a group, vectors of a work-item, elements of a vector. Single
 #: elements suit a CPU's compiler, vectors may suit a GPU's. The first of them are unlike one another: a run may try no
@@ -156,7 +156,8 @@ STREAM_FORMS: Final = (
     (64, 1, 4),
     (64, 1, 1),
 )
-#: Forms of the reading kernel, which writes one number for all that a work-item read; vectors are multiples of 4.
+#: Forms of the reading kernel; vectors of single elements are multiples of 4. Where a work-item reads little, the last
+#: work-groups of a large GPU are soon done.
 #: Groups of one vector, which go through memory in order, suit a CPU only.
 READ_FORMS: Final = (
     (1024, 16, 1),
@@ -165,6 +166,8 @@ READ_FORMS: Final = (
     (4096, 16, 1),
     (256, 4, 4),
     (64, 16, 4),
+    (256, 2, 4),
+    (256, 8, 4),
     (256, 16, 4),
 )
 #: Forms of the reader of a working set: work-items of a group, vectors of a work-item. All read blocks of one size.
