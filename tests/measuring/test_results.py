@@ -104,10 +104,15 @@ def test_a_small_result_is_always_read(copies: Any) -> None:
 
 def test_what_cannot_change_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import correctness
+    from xebench.measuring.comparison import compare
 
     calls: list[str] = []
-    compare = correctness.compare
-    monkeypatch.setattr(correctness, "compare", lambda name, *rest: calls.append(name) or compare(name, *rest))
+
+    def counted(name: str, *rest: Any) -> Any:
+        calls.append(name)
+        return compare(name, *rest)
+
+    monkeypatch.setattr(correctness, "compare", counted)
     expected = correctness.Expected(0, 0, {"y": np.arange(4)})
     right, wrong = np.arange(4), np.zeros(4, int)
     right.setflags(write=False)

@@ -50,7 +50,7 @@ def _release_finished(wait: bool = False) -> None:
 atexit.register(_release_finished, wait=True)
 
 
-def _why_no_times(queue: Queue) -> str:
+def _why_no_times(queue: Queue | None) -> str:
     if queue is None:
         return "the event has no times: its queue was made without enable_profiling, or its driver gives none"
     if not queue.has_enable_profiling:
@@ -62,7 +62,7 @@ def _why_no_times(queue: Queue) -> str:
     )
 
 
-def _why_refused(queue: Queue) -> str:
+def _why_refused(queue: Queue | None) -> str:
     driver = "the driver" if queue is None else f"the driver of {queue.sycl_device.name.strip()}"
     return (
         f"{driver} gave a command up (its event's status is an error): its index space, or what it needs of the "

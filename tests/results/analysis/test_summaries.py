@@ -179,6 +179,15 @@ def test_a_case_in_memory_is_held_against_the_roof_of_its_mix(read_part: float |
     assert row["roof_fraction"] == pytest.approx(0.9)
 
 
+def test_a_case_that_is_faster_than_its_problems_mix_has_another_one() -> None:
+    made = Synthetic(**ROOFS | MIX, bandwidth_levels=LEVELS)
+    large = {"bytes_moved": 1 << 31, "working_set_bytes": 1 << 30}
+    made.times(made.case("v", "naive", read_part=0.5, **large), [(1 << 31) / 18.0] * 8)
+    row = only(made.run().summaries)
+    assert row["nearest_roof"] == "memory read" and pd.isna(row["roof_note"])
+    assert row["roof_fraction"] == pytest.approx(18 / 19)
+
+
 def test_only_mixes_that_were_measured_count_and_caches_have_none() -> None:
     made = Synthetic(**ROOFS, memory_read_roof_gbps=19.0, bandwidth_levels=LEVELS)
     made.times(

@@ -305,7 +305,8 @@ class _Limit:
 def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) -> Row:
     """The fraction of the nearest limit that a case reaches; empty if it states no work, or has no roof."""
     kinds = (None, case["operation_kind"])
-    limits = [_limit(roof, case, state, device) for roof in Roof if roof.operation_kind in kinds and roof not in MIXES]
+    asked = [roof for roof in Roof if roof.operation_kind in kinds and roof not in MIXES]
+    limits = [_limit(roof, case, state, device, median_ns) for roof in asked]
     fractions = {limit: _number(case[limit.roof.work]) / median_ns / limit.value for limit in limits}
     reached = {limit: fraction for limit, fraction in fractions.items() if not math.isnan(fraction)}
     row: Row = {
@@ -322,11 +323,14 @@ def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) 
     return row
 
 
-def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
+def _limit(roof: Roof, case: Row, state: str | None, device: Row, median_ns: float) -> _Limit:
     measured = _Limit(roof, str(roof), roof.bound_by, _number(device.get(roof.column)))
     if roof is not Roof.BANDWIDTH:
         return measured
     memory = _of_mix(replace(measured, name=f"{MEMORY} {roof}"), case, device)
+    if _number(case["bytes_moved"]) / median_ns > ROOF_DOUBT * memory.value:
+        # the mix is the problem's, and a variant may write where others read
+        memory = max([memory, *_mixes(memory, device)], key=lambda limit: limit.value)
     working_set, levels = _working_set(case), levels_of(device.get("bandwidth_levels"))
     if state == State.COLD or working_set is None or not levels:
         return memory
@@ -340,17 +344,20 @@ def _limit(roof: Roof, case: Row, state: str | None, device: Row) -> _Limit:
 
 def _of_mix(memory: _Limit, case: Row, device: Row) -> _Limit:
     """The roof of a case's mix of reads and writes: of the two measured mixes around it the higher one."""
-    part = case["read_part"]
-    known = {roof: _number(device.get(roof.column)) for roof in MIXES}
+    part, known = case["read_part"], _mixes(memory, device)
     sides = [
-        [roof for roof, value in known.items() if part is not None and sign * (roof.reads - part) >= 0 and value > 0]
-        for sign in (-1, 1)
+        [limit for limit in known if part is not None and sign * (limit.roof.reads - part) >= 0] for sign in (-1, 1)
     ]
     if not all(sides):
         return memory
-    around = [min(side, key=lambda roof: abs(roof.reads - part)) for side in sides]
-    highest = max(around, key=lambda roof: known[roof])
-    return replace(memory, name=str(highest), value=known[highest])
+    around = [min(side, key=lambda limit: abs(limit.roof.reads - part)) for side in sides]
+    return replace(max(around, key=lambda limit: limit.value), roof=memory.roof)
+
+
+def _mixes(memory: _Limit, device: Row) -> list[_Limit]:
+    """The roofs of mixes of reads and writes that are known."""
+    values = {roof: _number(device.get(roof.column)) for roof in MIXES}
+    return [replace(memory, roof=roof, name=str(roof), value=value) for roof, value in values.items() if value > 0]
 
 
 def _working_set(case: Row) -> float | None:
