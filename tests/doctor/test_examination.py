@@ -56,6 +56,28 @@ def test_a_device_that_computes_wrong_is_not_usable(monkeypatch: pytest.MonkeyPa
     assert "atomic add: 7 of 7 wrong" in about(report, "opencl:cpu:0").detail
 
 
+@pytest.mark.parametrize(
+    ("failure", "step"),
+    [
+        ("self-test: ImportError: libmkl_sycl_dft.so.6: cannot open shared object file", "reinstall the package"),
+        ("atomic add: 7 of 7 wrong", "update its driver"),
+    ],
+)
+def test_a_driver_is_at_fault_only_where_no_package_is(
+    monkeypatch: pytest.MonkeyPatch, failure: str, step: str
+) -> None:
+    monkeypatch.setattr(doctor, "selftest", lambda device: SelfTest(device.device, (failure,)))
+    assert about(examine(), "opencl:cpu:0").next_step.startswith(step)
+
+
+def test_a_driver_whose_gpu_is_listed_is_there_whatever_its_file_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "existing_drivers", lambda variables: ["/usr/lib/libpocl.so"])
+    monkeypatch.setattr(libraries, "nodes", lambda *root: [Path("/dev/null")])
+    assert about(examine(), libraries.OPENCL_GPU_DRIVER).status == "warning"
+    devices_are(monkeypatch, replace(GPU, device="opencl:gpu:0", backend="opencl"), CPU)
+    assert about(examine(), libraries.OPENCL_GPU_DRIVER).status == "ok"
+
+
 def test_one_good_device_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     devices_are(monkeypatch, GPU, CPU)
     monkeypatch.setattr(

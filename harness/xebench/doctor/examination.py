@@ -14,7 +14,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -149,6 +149,12 @@ class Report:
         return any(result.ok for result in self.selftests)
 
 
+def cure_of(failure: str) -> str:
+    """The next step after a failed self-test: the driver is at fault unless a library of a package cannot be loaded."""
+    names_a_package = any(error in failure for error in ("ImportError", "ModuleNotFoundError", "cannot open shared"))
+    return "reinstall the package of what cannot be loaded" if names_a_package else "update its driver"
+
+
 def examine() -> Report:
     """Look at the whole stack; takes some seconds. Devices are listed and tested in child processes."""
     findings = [
@@ -171,8 +177,17 @@ def examine() -> Report:
     if failure is not None:
         step = "look at the drivers above; DPCTL_VERBOSITY=error prints reasons"
         findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
+    findings = [_as_offered(finding, devices) for finding in findings]
     findings += _device_findings(devices, results, findings)
     return Report(tuple(findings), devices, results)
+
+
+def _as_offered(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
+    """The finding on OpenCL drivers for GPUs: whatever the file of one is called, its devices show what it is."""
+    gpu = next((device for device in devices if device.device.startswith("opencl:gpu")), None)
+    if finding.title != libraries.OPENCL_GPU_DRIVER or finding.status == "ok" or gpu is None:
+        return finding
+    return Finding(finding.topic, "ok", finding.title, f"{gpu.driver_version}, which offers {gpu.name}")
 
 
 def _package_findings() -> list[Finding]:
@@ -225,7 +240,7 @@ def _device_findings(
         if result.ok:
             yield Finding("devices", "ok", device.device, f"{about}; self-test passed")
         else:
-            step = "update its driver; do not measure on it"
+            step = f"{cure_of(result.summary)}; do not measure on it"
             yield Finding("devices", "error", device.device, f"{about}; self-test: {result.summary}", step)
     classes = {device.device_class for device in devices}
     hiding = hiding_variables(os.environ, libraries.find_library(libraries.CPU_DRIVER_LIBRARY))
@@ -235,7 +250,7 @@ def _device_findings(
         yield Finding("devices", "warning", "CPU device", "none found", _next_step(hiding, before, ("CPU driver",)))
     if libraries.nodes() and "gpu" not in classes:
         detail = "there is a device node, but no driver offers the GPU"
-        drivers = ("OpenCL GPU driver", "Level Zero loader", "Level Zero GPU driver", "GPU")
+        drivers = (libraries.OPENCL_GPU_DRIVER, "Level Zero loader", "Level Zero GPU driver", "GPU")
         yield Finding("devices", "warning", "GPU", detail, _next_step(hiding, before, drivers))
 
 

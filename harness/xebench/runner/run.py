@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from xebench.doctor.examination import cure_of
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
 from xebench.measuring.device_worker import DeviceWorker, measuring_worker
 from xebench.measuring.messages import WorkerMessage
@@ -239,7 +240,7 @@ def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker[Work
     if failures := worker.self_test():
         more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
         raise NoDevice(
-            f"{device.device} failed its self-test ({failures[0]}{more}): update its driver; see xebench doctor"
+            f"{device.device} failed its self-test ({failures[0]}{more}): {cure_of(failures[0])}; see xebench doctor"
         )
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.doctor.examination import selftest
+from xebench.doctor.examination import cure_of, selftest
 from xebench.measuring.device_worker import START_TIMEOUT_S, measuring_worker
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
@@ -116,7 +116,7 @@ def announce(order: Order) -> Announcement:
         return Announcement(host, machine, unfit=answer.failure)
     device = msgspec.convert(answer.value["device"], DeviceInfo)
     failures = selftest(device.device).failures
-    unfit = f"{device.device} failed its self-test ({failures[0]}): update its driver" if failures else ""
+    unfit = f"{device.device} failed its self-test ({failures[0]}): {cure_of(failures[0])}" if failures else ""
     facts = manifest((), asdict(runtime.describe_machine()), runtime.relevant_environment())
     facts["drivers"] = answer.value["drivers"]
     return Announcement(host, machine, device, answer.value["lanes"], unfit=unfit, facts=facts)

@@ -155,7 +155,10 @@ LEVEL_ZERO_PACKAGE = "intel-level-zero-gpu (newer: libze-intel-gpu1)"
 
 OPENCL_PACKAGE = "intel-opencl-icd"
 
-# OpenCL drivers that offer no GPU.
+#: Title of the finding on OpenCL drivers for GPUs.
+OPENCL_GPU_DRIVER = "OpenCL GPU driver"
+
+# OpenCL drivers that mostly offer no GPU.
 _DRIVERS_OF_CPUS = ("libintelocl", "libpocl")
 
 # libsycl's Level Zero plugin needs a loader that has it; Debian 12's 1.8.12 does not.
@@ -216,7 +219,7 @@ def opencl_finding(drivers: Sequence[str], expected: bool) -> Finding:
     for_gpus = [driver for driver in drivers if not any(name in driver for name in _DRIVERS_OF_CPUS)]
     problem = None if for_gpus else "none registered"
     step = f"for an Intel GPU, install {OPENCL_PACKAGE}"
-    return _needed_for_gpu("OpenCL GPU driver", problem, ", ".join(for_gpus), step, expected=expected, topic="opencl")
+    return _needed_for_gpu(OPENCL_GPU_DRIVER, problem, ", ".join(for_gpus), step, expected=expected, topic="opencl")
 
 
 def _needed_for_gpu(
