@@ -94,7 +94,7 @@ def _of_execution(own: Mapping[str, Any]) -> list[str]:
 
 
 def _one_sided(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What one side does in each call, and the other does not at all."""
+    """Work that one side does in each call and the other never does."""
     found = []
     mine, theirs = (side.get("moved", {}) for side in (own, other))
     for what in dict.fromkeys([*mine, *theirs]):

@@ -49,8 +49,8 @@ class RunComparison:
     """Two runs side by side.
 
     Attributes:
-        before, after: the runs; twice the same one of `xebench ab`, which has two versions.
-        on: what is compared: times, speed-ups or answers.
+        before, after: the two runs; the same run twice for `xebench ab`, which measures both versions in one.
+        on: subject of the comparison: times, speed-ups or answers.
         threshold: relative change that matters.
     """
 

@@ -51,10 +51,10 @@ def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None
     """Lines and tables, one below the other, without a newline at the end.
 
     Args:
-        parts: a string is shown as it is, whatever brackets it holds.
+        parts: strings, shown literally (brackets are not markup), and tables.
         width: columns of tables.
-        colour: whether to colour; None: where standard output is a terminal.
-        wrap: whether longer lines are wrapped, rather than left to the terminal.
+        colour: True to colour the output; None to colour it on a terminal.
+        wrap: True to wrap longer lines; False to leave that to the terminal.
     """
     buffer = io.StringIO()
     console = ShownConsole(file=buffer, width=width, force_terminal=sys.stdout.isatty() if colour is None else colour)
@@ -145,10 +145,10 @@ class ProgressLine:
         """Show the family that is visited next.
 
         Args:
-            done: visits that are over.
-            total: visits in all.
-            name: of the family.
-            left_s: seconds until the end of the run, as far as is known.
+            done: number of finished visits.
+            total: number of all visits.
+            name: name of the family.
+            left_s: seconds until the end of the run; None if unknown.
         """
         self._name = name
         self._when = f"{done + 1}/{total}" if left_s is None else f"{long_time(left_s)} left"
@@ -160,10 +160,10 @@ class ProgressLine:
         self._bar.update(self._task, description=f"{self._name}: {name}")
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Print what was found of a family, in a line that stays: answers to claims, or else what was measured.
+        """Print the result of a family as a permanent line: answers to its claims, or measurements if it has none.
 
         Args:
-            name: of the family.
+            name: name of the family.
             answers: variant, answer, and a few words such as ``1.97x``.
         """
         told = [answer for answer in answers if answer[1] != Answer.NO_CLAIM] or answers

@@ -31,13 +31,13 @@ ROWS: Final = "answers"
 def as_text(
     info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs: Sequence[Run] = (), width: int | None = None
 ) -> str:
-    """The lesson, what is claimed of the variant, what differs between the two, and what was measured.
+    """The lesson, the claims about the variant, the difference between the two programs, and the measurements.
 
     Args:
-        info: of the pattern.
+        info: description of the pattern.
         baseline: the variant on the left.
-        variant: the one on the right.
-        runs: that have measured the pattern.
+        variant: the variant on the right.
+        runs: runs that measured the pattern.
         width: columns; those of the terminal by default.
     """
     width = width or terminal_width(elsewhere=120)

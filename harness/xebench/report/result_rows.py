@@ -99,30 +99,30 @@ class ResultRow:
     """One line of the result table, as text. The baseline's own line has no answer.
 
     Attributes:
-        chapter, pattern, axes: whose line it is, and at which point.
+        chapter, pattern, axes: pattern of the line, and its point on the axes.
         baseline: the variant that the family's speed-ups are counted from.
         variant, role: the program.
-        time: of one execution; of a variant the baseline's over the speed-up, so that the three agree.
-        time_ns: the same as a number.
-        rate: what it moves and computes in that time, as ``37.4 GB/s, 235 GFLOP/s``; "" where the pattern does not say.
-        compiling: how long its kernels were compiled; "" where they were not.
-        against: the variant that it is compared with, where that is not the baseline.
-        speedup, interval: as text.
-        ends: the same as numbers.
-        roof: part of its roof that it reaches.
-        overlap: part of the time in which two commands or more ran, or why it is not known; "" in families on one queue
-            in which none overlap.
-        copies: bandwidth of the copies between host and device, and its part of the link's; "" where that is not known.
-        error: its largest error as a part of the tolerances; "" where no result was compared.
-        occupancy: how full the launch keeps the GPU, as predicted; "" where that is not known, as of a CPU device.
+        time: time of one execution. A variant has the baseline's time divided by the speed-up, so that the three agree.
+        time_ns: the time as a number.
+        rate: bandwidth and operations, as ``37.4 GB/s, 235 GFLOP/s``; "" if the pattern does not count them.
+        compiling: compile time of the kernels; "" if none were compiled.
+        against: variant on the other side, if not the baseline.
+        speedup, interval: speed-up and its interval, as text.
+        ends: interval as numbers.
+        roof: share of the nearest roof that the case reaches.
+        overlap: share of the time with two or more commands at once, or the reason why it is unknown; "" for families
+            on one queue without overlap.
+        copies: bandwidth of copies between host and device, with its share of the link's; "" if unknown.
+        error: largest error relative to the tolerances; "" if no result was compared.
+        occupancy: predicted occupancy of the launch; "" if unknown, as on a CPU device.
         answer: the bare word.
-        claim: the word that is claimed; "" when nothing is.
+        claim: the claim's word; "" without a claim.
         claimed_for: classes of devices: "GPUs"; "" for all.
         claimed_by: "guide", "ours", or "" if a run of an earlier version does not record it.
         guide: the guide's figure and the lines that say it: "2.9x on Max 1550 (G 4530)".
         section: the place of the lesson in the guide; of the baseline's line alone.
-        obstacle: why there is no answer, or no speed-up, in a few words.
-        asides: what is to be said beside the answer, in a few words each: this, the guide's figure, what is claimed.
+        obstacle: short reason why there is no answer or no speed-up.
+        asides: short remarks beside the answer: the obstacle, the guide's figure, the claim.
         reason: the whole sentence.
         pair: its row of the table `pairs`; empty for a baseline.
     """
@@ -323,14 +323,14 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
     """The line of the baseline.
 
     Args:
-        pairs: of one family and state.
-        cases: the family's summaries in this state, and then in any: a case without a sample has none.
+        pairs: pairs of one family and state.
+        cases: summaries of the family in this state, then in any state; a case without samples has none.
     """
     pair = pairs[0]
     case = find_baseline(cases, role=lambda row: str(row["role"])) or {}
     name = case.get("variant", pair["baseline"])
     times = [number(other["baseline_ns"]) for other in pairs if other["baseline"] == name]
-    # of a pair that failed the baseline's time is not known, though it may have one
+    # a failed pair has no baseline time, even if the baseline was measured
     time_ns = next(filter(None, times), number(case.get("median_ns")))
     return ResultRow(
         chapter=text(pair["chapter"]),

@@ -28,9 +28,9 @@ def causes(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any], kernels:
     """The measured causes why a variant is slower than its baseline, in a few words each; "" if there are none.
 
     Args:
-        pairs: of the run, among which are those of twins in OpenCL C.
-        pair: of the variant.
-        kernels: of each case, by its id: the column of the table `cases`.
+        pairs: all pairs of the run, with those of OpenCL C twins.
+        pair: pair of the variant.
+        kernels: column `kernels` of table `cases`, by case id.
     """
     facts = [f"claimed for {classes(pair['claimed_for'])}"] if is_foreign(pair) else []
     facts += _differences(*(kernels.get(pair[side]) for side in ("baseline_case_id", "case_id")))
@@ -162,8 +162,8 @@ class Highlight(NamedTuple):
     """The statements of the first screen.
 
     Attributes:
-        sentence: in one.
-        rows: patterns that it names, each with what follows the name.
+        sentence: summary in one sentence.
+        rows: patterns in the summary, each with the text after its name.
     """
 
     sentence: str
@@ -346,9 +346,9 @@ def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mappi
     """The next steps, a command each with its purpose.
 
     Args:
-        run: whose commands.
+        run: run that the commands refer to.
         pairs: its pairs.
-        hurts: of these, the advice that hurts most, the worst first.
+        hurts: pairs in which the advice hurts most, the worst first.
     """
     if hurts:
         worst = hurts[0]

@@ -28,9 +28,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Cont
     """The lines of a table.
 
     Args:
-        headings: of the columns.
+        headings: headings of the columns.
         rows: the cells of each row, one for each heading.
-        right: numbers of the columns that are aligned to the right, from 0.
+        right: indices of the right-aligned columns, from 0.
     """
     rule = "|".join("--:" if column in right else "---" for column in range(len(headings)))
     return [_line(headings), f"|{rule}|", *map(_line, rows)]
@@ -44,9 +44,9 @@ def render(view: ModuleType | View, form: str, *content: Any) -> str:
     """A table in a form, without a newline at the end.
 
     Args:
-        view: of the command.
+        view: view of the command.
         form: text, markdown, json or csv.
-        content: what the view takes.
+        content: arguments of the view's functions.
     """
     if form == "text":
         return str(view.as_text(*content))
@@ -99,11 +99,11 @@ def fill(package: str, template: str, **values: Any) -> str:
     """A page, without a newline at the end; in HTML every value is escaped. It may include files beside it.
 
     Args:
-        package: in whose folder the template is.
+        package: package whose folder holds the template.
         template: name of the file, such as ``run.html.j2``.
-        values: what the template names.
+        values: variables of the template.
     """
-    import jinja2  # what needs no page is spared a twentieth of a second
+    import jinja2  # imported here: it takes 50 ms, and only pages need it
 
     folder = resources.files(package)
     environment = jinja2.Environment(

@@ -33,8 +33,8 @@ def render(run: Run, name: str, **options: Any) -> str:
 
     Args:
         run: any run.
-        name: of the format.
-        options: what that format takes besides.
+        name: name of the format.
+        options: further arguments of that format.
     """
     own = name.replace("-", "_")
     module, function = (_SHARED[name], f"render_{own}") if name in _SHARED else (own, "render")

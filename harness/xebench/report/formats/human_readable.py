@@ -74,11 +74,11 @@ def render_text(
 
     Args:
         run: any run, finished or not.
-        width: columns; those of the terminal by default, and never more than 100.
-        verbose: with times, roofs, intervals as numbers, whole reasons and everything that was noticed.
-        colour: whether it is for a terminal, which shows colours, and has the rest of a reason in another command; by
-            default where standard output is one.
-        encoding: of the output, standard output's by default; signs that it lacks are replaced.
+        width: width in columns; by default that of the terminal, at most 100.
+        verbose: True for times, roofs, intervals as numbers, whole reasons and everything that was noticed.
+        colour: True for a terminal, which shows colours and leaves whole reasons to another command; by default True if
+            standard output is a terminal.
+        encoding: encoding of the output, by default that of standard output; characters that it lacks are replaced.
     """
     width = min(width or terminal_width(elsewhere=MOST), MOST)
     on_terminal = sys.stdout.isatty() if colour is None else colour

@@ -36,10 +36,10 @@ class SideBySide:
 
     Attributes:
         before, after: names and roles of both.
-        lines: what only one of them uses.
-        shared: what both use, as text.
-        obstacle: why there is none.
-        is_first: True for the pair that is shown first: that of the first optimized variant.
+        lines: code that only one of them uses.
+        shared: code that both use, as text.
+        obstacle: reason why the code cannot be shown; "" if it can.
+        is_first: True for the pair shown first, with the first optimized variant.
     """
 
     before: str

@@ -170,10 +170,10 @@ class ReportFamily:
 
     Attributes:
         head: the baseline's line.
-        pairs: in the order of reports.
+        pairs: pairs of the family, in the order of reports.
         summaries: rows of the table `summaries` in the family's state, the baseline's first.
         state: hot or cold; "" where nothing was sampled.
-        point: the parameters in which it differs from the pattern's others.
+        point: parameters that distinguish the family from others of its pattern.
     """
 
     head: ResultRow

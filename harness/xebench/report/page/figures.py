@@ -102,13 +102,13 @@ class CaseUnderRoofs:
     """A case under its roofs.
 
     Attributes:
-        roofs: of the device and the kind of operation.
+        roofs: roofs of the device for this kind of operation.
         host: the device's host in a run over several hosts; else "".
         pattern: name of its pattern.
         name: its variant and point.
         intensity: operations per byte of the least traffic.
-        rate: in the roofs' unit.
-        reached: the part of the nearest roof that it reaches, and which roof that is, in words.
+        rate: operations per time, in the roofs' unit.
+        reached: share of the nearest roof that the case reaches, with the roof's name, as text.
         is_optimized: True if its variant has that role.
     """
 
@@ -189,8 +189,8 @@ def charts(cases: Sequence[CaseUnderRoofs], anchors: Mapping[str, str] | None = 
     """A roofline for each kind of operation and device.
 
     Args:
-        cases: those of a run or of a pattern.
-        anchors: of each pattern on the page, to which its points link; without them points have numbers.
+        cases: cases of a run or of a pattern.
+        anchors: anchor of each pattern on the page, for links from its points; without anchors the points are numbered.
     """
     groups: dict[tuple[str, str], list[CaseUnderRoofs]] = {}
     for case in cases:

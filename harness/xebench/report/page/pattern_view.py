@@ -108,15 +108,15 @@ def pattern_view(
     """The view of a pattern.
 
     Args:
-        name: of the pattern.
-        anchor: where links to it lead.
+        name: name of the pattern.
+        anchor: anchor for links to the view.
         families: its families, in order.
         cases: its rows of the table `cases`.
         measured: the run's samples.
-        programs: what is at hand.
-        under: its cases under the roofs.
-        timelines: of its executions.
-        flags: of the samples of each case.
+        programs: source files of today and of the run.
+        under: the pattern's cases under the roofs.
+        timelines: timelines of the pattern's executions.
+        flags: number of samples and count of each flag, by case.
         overview: the axis of the strips, which all patterns have in common.
     """
     pairs = [pair for family in families for pair in family.pairs]

@@ -164,9 +164,9 @@ class RoofLines:
     """The roofs of a device.
 
     Attributes:
-        kind: of the operations: fp32, fp64 or int32.
-        unit: of their rate.
-        rate: the most operations, in 1e9 a second.
+        kind: kind of operation: fp32, fp64 or int32.
+        unit: unit of the rate.
+        rate: highest rate of operations, in 1e9 per second.
         levels: name and bandwidth of each level of the memory, in GB/s; the slowest is the memory itself.
     """
 
@@ -182,11 +182,11 @@ class Placed:
 
     Attributes:
         intensity: operations per byte of the least traffic.
-        rate: operations in 1e9 a second.
-        number: beside its point; "" for none.
-        title: it in words.
-        is_optimized: then its point is filled.
-        anchor: where a click leads in the page; "" for nowhere.
+        rate: rate of operations, in 1e9 per second.
+        number: label next to the point; "" for none.
+        title: name of the program for readers.
+        is_optimized: True to fill the point.
+        anchor: anchor that the point links to; "" for no link.
     """
 
     intensity: float
@@ -279,9 +279,9 @@ def draw_timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Markup:
     """The chart of one execution.
 
     Args:
-        name: of the variant.
-        lanes: from the top down.
-        end_us: where the axis ends, in us.
+        name: name of the variant.
+        lanes: rows of the chart, from the top.
+        end_us: end of the axis, in us.
     """
     shown = lanes[:LANES]
     x = Scale(0.0, end_us or 1.0, 4, WIDTH - 4)

@@ -44,11 +44,11 @@ class Estimate:
     """A speed-up with its interval and the guide's figure.
 
     Attributes:
-        speedup: of the variant over its baseline.
-        low, high: the ends of its 95 % interval, where that is known.
-        guide: what the guide prints, where it prints something.
-        answer: the word; it gives colour and shape.
-        name: for the row's label.
+        speedup: speed-up of the variant over its baseline.
+        low, high: ends of the 95 % interval; None if unknown.
+        guide: figure that the guide prints; None without one.
+        answer: answer, which sets colour and shape.
+        name: label of the row.
     """
 
     speedup: float
@@ -159,10 +159,10 @@ def draw(series: Sequence[ChartLine], parameter: str, quantity: str, *, is_ratio
     """The chart.
 
     Args:
-        series: at least one, each with a point.
-        parameter: what changes, for the axis at the bottom.
-        quantity: what is shown, for the axis at the left.
-        is_ratio: whether it is a speed-up: then there is a line at 1, and the axis is logarithmic.
+        series: one or more series, each with at least one point.
+        parameter: parameter on the horizontal axis.
+        quantity: quantity on the vertical axis.
+        is_ratio: True for speed-ups, which get a line at 1 and a logarithmic axis.
     """
     xs = sorted({point.x for each in series for point in each.points})
     ys = [value for each in series for point in each.points for value in point.values]

@@ -34,10 +34,10 @@ def chart(label: str, height: float, parts: Iterable[str], *, left: float = 0, w
 
     Args:
         label: a sentence that describes the chart, for readers who cannot see it.
-        height: in its own units.
-        parts: its elements.
-        left: where its units begin.
-        width: in its own units.
+        height: height in user units.
+        parts: elements of the chart.
+        left: left edge in user units.
+        width: width in user units.
     """
     box = f"{left:g} 0 {width:g} {height:g}"
     return tag("svg", *parts, class_="chart", viewBox=box, role="img", aria_label=label)
@@ -116,7 +116,7 @@ class Scale:
     Attributes:
         low, high: values at its ends; of a logarithmic axis both are above 0.
         begin, end: pixels at its ends; of an axis that points up ``begin`` is the larger one.
-        logarithmic: whether equal ratios are equally long.
+        logarithmic: True if equal ratios have equal length.
     """
 
     low: float
@@ -166,12 +166,13 @@ class Scale:
 def around(
     values: Iterable[float], begin: float, end: float, *, logarithmic: bool | None = None, room: float = 0.06
 ) -> Scale:
-    """An axis that holds all of some values.
+    """An axis that contains all values.
 
     Args:
-        values: at least one, all of them finite.
+        values: one or more finite values.
         begin, end: pixels, as in `Scale`.
-        logarithmic: by default where all are above 0 and the largest is `WIDE` times the smallest, or more.
+        logarithmic: True for a logarithmic axis; by default if all values are above 0 and the largest is at least
+            `WIDE` times the smallest.
         room: free part of the axis at each end.
     """
     known = [*values]
