@@ -51,10 +51,10 @@ class SendMessage:
     Attributes:
         kind: load, store, atomic, fence, barrier, end (of the thread), or other.
         space: global, slm, scratch (private memory and spills in the thread's own memory), argument (the kernel's
-            own arguments, fetched before it starts), or "" where memory is not meant.
-        width: what moves per lane: ``d32``, ``d32x4``; with a ``t`` (``d32x16t``) one block for the whole thread
-            from a single address; "" if the text does not show it.
-        bytes: what moves for all lanes together, as far as the text shows; 0 for fences and the like.
+            own arguments, fetched before it starts), or "" without memory.
+        width: data moved per lane: ``d32``, ``d32x4``; with a ``t`` (``d32x16t``) one block for the whole thread from a
+            single address; "" if the text does not show it.
+        bytes: bytes moved for all lanes together, as far as the text shows; 0 for fences and the like.
         address_registers: registers that hold addresses; 0 if the text does not show them.
         purpose: ``spill`` or ``fill`` where the register allocator made it, else "".
     """
@@ -81,11 +81,11 @@ def read_message(opcode: str, lanes: int, operands: str, comment: str, *, in_pro
     """Read a message.
 
     Args:
-        opcode: such as ``load.ugm.d32x4.a64`` or ``send.dc1``.
+        opcode: opcode such as ``load.ugm.d32x4.a64`` or ``send.dc1``.
         lanes: the execution size.
         operands: the text between the execution size and the comment.
         comment: the disassembler's comment.
-        in_prolog: whether the instruction is in the part that fetches arguments.
+        in_prolog: True if the instruction is in the prolog, which fetches arguments.
     """
     purpose = "spill" if "scratch space spill" in comment else "fill" if "scratch space fill" in comment else ""
     match = _LSC.match(opcode)
@@ -221,7 +221,7 @@ class Instruction:
     """One instruction.
 
     Attributes:
-        opcode: with its suffix: ``mad``, ``math.log``, ``load.ugm.d32.a64``.
+        opcode: opcode with its suffix: ``mad``, ``math.log``, ``load.ugm.d32.a64``.
         kind: one of ``CLASSES``.
         lanes: execution size; 0 where there is none.
         type: type of the destination (``f``, ``df``, ``d``, ``uq``), or "".

@@ -29,16 +29,16 @@ class KernelLaunch:
     """A kernel of a variant, as it was first launched.
 
     Attributes:
-        pattern, chapter, variant, role: whose kernel it is.
+        pattern, chapter, variant, role: owner of the kernel.
         axes: the point on the pattern's axes, as JSON.
         kernel: name in the code.
-        spirv_sha256: of the code.
+        spirv_sha256: SHA-256 of the code.
         spirv: the code: a module, or OpenCL C where ``language`` is ``opencl``.
         build_options: the kernel's options for the driver's compiler on an Intel GPU.
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
-        language: of the code, ``spirv`` or ``opencl``.
+        language: language of the code, ``spirv`` or ``opencl``.
         sized_here: the variant read the number of compute units of the device here.
         requires: capabilities that the pattern or the variant requires of a device.
     """

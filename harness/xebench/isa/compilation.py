@@ -116,7 +116,7 @@ class Compiler:
     """An ocloc.
 
     Attributes:
-        command: how to call it.
+        command: command line that calls it.
         version: its own version, which is the driver's.
         igc: file name of the graphics compiler's library that it loads, such as ``libigc.so.2.40.14``.
     """
@@ -150,10 +150,10 @@ class Target:
 
     Attributes:
         gpu: ``pvc``, ``dg2``, ``tgllp``, ``bmg`` or any other name that ocloc takes.
-        build_options: of the driver's compiler, such as ``-cl-fast-relaxed-math``.
+        build_options: options of the driver's compiler, such as ``-cl-fast-relaxed-math``.
         grf_mode: ``default`` (the compiler's choice), ``large`` or ``auto``.
-        forced_simd: SIMD width that is forced, or None; IGC 2 leaves kernels alone that require another.
-        described: the GPU of a parameter file, which the catalogue does not have.
+        forced_simd: forced SIMD width, or None; IGC 2 ignores it for kernels that require another.
+        described: parameters of a GPU outside the catalogue, read from a file.
     """
 
     gpu: str
@@ -191,11 +191,11 @@ class Compiled:
 
     Attributes:
         status: ok, refused (the compiler said why), crashed, timeout, or unreadable (the binary is damaged).
-        reason: one line if it is not ok.
+        reason: one line; "" if ok.
         zeinfo: the binary's own description.
         assembly: text of each kernel's assembly, by kernel name.
-        simd_widths: of these texts.
-        binary: what a driver loads.
+        simd_widths: SIMD width of each assembly.
+        binary: binary that a driver loads.
     """
 
     status: str
@@ -215,8 +215,8 @@ class CompileCache:
     """A folder of compilations.
 
     Attributes:
-        folder: made when the first one is stored.
-        renew: whether everything is compiled again, in place of what is kept.
+        folder: directory of the cache, created on first use.
+        renew: True to compile everything again and replace the stored results.
     """
 
     def __init__(self, folder: Path | str | None = None, *, renew: bool = False) -> None:

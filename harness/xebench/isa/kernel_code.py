@@ -44,7 +44,7 @@ def registers_named(assembly: Assembly, register_bytes: int) -> int:
     """The number of different registers that the instructions read or write, with the arguments' prolog.
 
     Args:
-        assembly: of one kernel.
+        assembly: assembly of one kernel.
         register_bytes: size of one register.
     """
     lines = assembly.text.splitlines()
@@ -79,7 +79,7 @@ def _reach(region: str | None, lanes: int) -> int:
 
     Args:
         region: ``stride``, ``row;stride`` or ``row;width,stride``; lanes side by side without one.
-        lanes: of the instruction.
+        lanes: execution size of the instruction.
     """
     numbers = [int(number) for number in re.split("[;,]", region or "1")]
     row, stride = numbers[0], numbers[-1]
@@ -106,9 +106,9 @@ class KernelCode:
     """The code of a kernel.
 
     Attributes:
-        info: from the binary's metadata.
+        info: metadata of the binary.
         assembly: the instructions.
-        simd_width: work-items of a hardware thread.
+        simd_width: number of work-items per hardware thread.
     """
 
     info: KernelInfo

@@ -28,10 +28,10 @@ class KernelOccupancy:
     """The occupancy of one launch.
 
     Attributes:
-        launch: of the variant.
+        launch: launch of the variant.
         occupancy: None when the kernel was not compiled, or the GPU cannot run the launch.
-        reason: why.
-        assumed: what was assumed about the launch, "" if nothing.
+        reason: reason why there is no occupancy; "" otherwise.
+        assumed: assumptions about the launch; "" for none.
     """
 
     launch: KernelLaunch
@@ -75,11 +75,11 @@ def occupancies(
     """The occupancy of every launch, in their order.
 
     Args:
-        launches: of `xebench.isa.collect`.
-        gpu: compiled for its `GpuParameters.ocloc_name`; its other parameters give the occupancy.
+        launches: launches from `xebench.isa.collect`.
+        gpu: GPU to compile for, by its `GpuParameters.ocloc_name`; its other parameters give the occupancy.
         compiler: an ocloc.
-        cache: of compilations.
-        begins: called with the number of compilations, and the GPU of each that is begun, from several threads.
+        cache: cache of compilations.
+        begins: callback with the number of compilations and the GPU of the next one; several threads call it.
     """
     kernels = compile_launches(launches, targets([gpu]), compiler, cache, begins=begins)
     compiled = {(kernel.launch.identity, kernel.launch.kernel): kernel for kernel in kernels}

@@ -117,16 +117,17 @@ def compile_launches(
 ) -> list[KernelOnGpu]:
     """Compile kernels for GPUs, in the order of the launches.
 
-    A kernel that a variant launches at several points of its axes counts once. One that needs double precision, or a
-    matrix engine of other lanes, is skipped for GPUs without: compilers take some of these, and call what there is not.
+    A kernel that a variant launches at several points of its axes counts once. A kernel that needs double precision, or
+    a matrix engine with other lanes, is skipped for GPUs without it: some compilers accept it and emit calls that do
+    not exist.
 
     Args:
         launches: the kernels.
-        wanted: targets to compile each for; a kernel's own options are added.
+        wanted: targets to compile each kernel for, plus the kernel's own options.
         compiler: the ocloc.
-        cache: looked up first and filled after.
-        keep: a folder for SPIR-V, assembly and metadata.
-        begins: as of `xebench.isa.kernel_code.compile_all`.
+        cache: cache of compilations, read and filled.
+        keep: directory for SPIR-V, assembly and metadata; None to keep none.
+        begins: callback of `xebench.isa.kernel_code.compile_all`.
     """
     unique = {(launch.pattern, launch.variant, launch.identity): launch for launch in reversed(list(launches))}
     plan = [
@@ -224,13 +225,13 @@ _LONGEST: Final = 60
 
 
 def write_binaries(kernels: Iterable[KernelOnGpu], folder: Path) -> list[Path]:
-    """Write the binaries of those that were compiled, each once; their files, in this order.
+    """Write the binaries of the kernels that were compiled, each once, and return their paths in order.
 
     A file is named after kernel and GPU, with a hash of the code and of the options of the GPU's compiler between.
 
     Args:
-        kernels: what the compiler left of them.
-        folder: made if there is none.
+        kernels: compiled kernels.
+        folder: destination, created if missing.
 
     Raises:
         XebenchError: it cannot be written.
@@ -264,11 +265,11 @@ class CodeAnswer:
     """The answer to a claim on generated code.
 
     Attributes:
-        pattern, variant: the claim is about their code.
+        pattern, variant: subject of the claim.
         claim: the claim.
         axes: the point on the axes, as JSON.
-        target: what both sides were compiled for, without options of a kernel's own.
-        number, against_number: what was compared; None where a side has no code.
+        target: target of both sides, without the kernels' own options.
+        number, against_number: compared counts; None for a side without code.
         answer: holds, inverts, no effect, undecided, or not asked where the claim is about other GPUs.
         reason: one line.
     """
@@ -288,9 +289,9 @@ def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequ
     """The answers, in the order of the patterns.
 
     Args:
-        families: whose kernels were collected.
-        collected: which kernels each variant launches at each point of its axes.
-        kernels: these, compiled.
+        families: families whose kernels were collected.
+        collected: kernels that each variant launches at each point of its axes.
+        kernels: the same kernels, compiled.
     """
     code = _Code(collected, kernels)
     answers: dict[tuple[Any, ...], CodeAnswer] = {}
@@ -373,9 +374,9 @@ def judge(number: int, against: int, at_least: float = 1.0) -> Answer:
     """The answer of two numbers, of which the first is claimed to be smaller.
 
     Args:
-        number: of the variant that the claim is made of.
-        against: of the other one.
-        at_least: how many times as large ``against`` is claimed to be.
+        number: count of the variant that the claim is about.
+        against: count of the other variant.
+        at_least: claimed ratio of ``against`` to ``number``.
     """
     if number > against:
         return Answer.INVERTS
