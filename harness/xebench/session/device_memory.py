@@ -27,8 +27,8 @@ def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
     """Call SYCL's ``prepare_for_device_copy`` (G 7153), and the opposite when the array is gone.
 
     Args:
-        array: contiguous.
-        queue: whose context's driver it is.
+        array: contiguous array.
+        queue: queue whose context selects the driver.
 
     Raises:
         TypeError: it is no contiguous array of numpy.
@@ -263,13 +263,13 @@ class Flusher:
     """Flushes the caches of one device, and measures the memory's bandwidth meanwhile.
 
     Args:
-        queue: of the device, with profiling.
-        roof_gbps: the memory's bandwidth, as far as it is known.
+        queue: queue on the device, with profiling.
+        roof_gbps: bandwidth of the memory, if known.
         known_cache_bytes: the size of the last-level cache; None if it is neither reported nor measured.
 
     Attributes:
-        covers: whether the buffer has twice the size of any cache that the device may have.
-        limit_gbps: the highest bandwidth of the memory that was seen: what is faster did not come from it.
+        covers: True if the buffer is twice as large as any cache that the device may have.
+        limit_gbps: highest memory bandwidth observed; faster transfers came from a cache.
 
     Raises:
         TooLarge: the device has no room for the buffer.
@@ -302,8 +302,8 @@ def flush_bytes(known_cache_bytes: int, most_bytes: int) -> tuple[int, bool]:
     """The size of the buffer, and whether it is twice any cache that the device may have.
 
     Args:
-        known_cache_bytes: the last-level cache; 0 if it is not known.
-        most_bytes: what the device has room for.
+        known_cache_bytes: size of the last-level cache; 0 if unknown.
+        most_bytes: free memory of the device.
     """
     wanted = max(LEAST_BYTES, CACHES * (known_cache_bytes or LARGEST_CACHE_BYTES))
     return min(wanted, most_bytes), wanted <= most_bytes

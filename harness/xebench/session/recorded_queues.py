@@ -38,18 +38,19 @@ class RecordedQueues(direct_calls.Recording):
     """One device, its queues, and a record of the commands submitted to them.
 
     Args:
-        queue: in order, with profiling: see :meth:`on`.
+        queue: in-order queue with profiling (see :meth:`on`).
         kernels: compiles and submits kernels.
         clock: host clock in ns.
 
     Attributes:
-        watched: queues of which nothing is recorded. What they still do when a sample is over is late.
+        watched: queues that are not recorded. Work still running on them after a sample counts as late.
         doubt: reason to doubt the times of the commands since :meth:`begin`, with its cure; "" if there is none.
         device: the ``dpctl.SyclDevice``: its properties are the device's limits.
         parameters: sizes and axes of the variant at work, by name.
         queue: the session's own queue: in order, with profiling.
-        records_direct_calls: whether ``call_kernel`` and library functions that a variant calls by itself are recorded
-            (:mod:`xebench.dpex.direct_calls`). Host times hold them anyway, and are not to hold the recording.
+        records_direct_calls: True to record ``call_kernel`` and library functions that a variant calls directly
+            (:mod:`xebench.dpex.direct_calls`). False for host times, which include the calls but should exclude the
+            recording.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class RecordedQueues(direct_calls.Recording):
     def load_builds(self) -> None:
         """Load what the driver of a CPU device has built in this process, until the session is released.
 
-        Code lies at another place then, as it does when it is built again, which takes 15 times as long. A variant that
+        Loaded code lies at a new address, as rebuilt code does, and loading takes a 15th of the time. A variant that
         calls `forget_builds` has its kernels built.
         """
         self._kernels.loads = True

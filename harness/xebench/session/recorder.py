@@ -43,13 +43,13 @@ class MeasuredSample:
     """One sample.
 
     Attributes:
-        host_ns: from the first call until everything that was recorded is over, on the host's clock.
-        late_ns: time for which the queues still had work then: the sample submitted unrecorded commands.
+        host_ns: host time from the first call to the end of all recorded commands.
+        late_ns: further time until the queues were idle: the sample submitted unrecorded commands.
         executions: the events of each execution.
         build_ns: the part of ``host_ns`` in which the driver built kernels.
-        begin_ns: when ``host_ns`` begins, on the host's clock, which all its processes share.
-        calls: what the host did, of a traced execution.
-        kernels: identity of those that the variant had not launched before.
+        begin_ns: start of ``host_ns``, on the host's clock, which all processes share.
+        calls: host calls of a traced execution.
+        kernels: identities of kernels that the variant launched for the first time.
         session_ns: the part of ``host_ns`` that passed in calls of the session that submit.
         doubt: reason to doubt these times, with its cure; "" if there is none.
     """
@@ -68,8 +68,8 @@ class MeasuredSample:
     def of_ranks(cls, ranks: Sequence[MeasuredSample]) -> MeasuredSample:
         """The joint time of ranks: from the beginning of the first until the last is done.
 
-        Their times of building, and of work that was not recorded, are side by side: the longest is that of all. Each
-        has clocks of its own, as times of two processes cannot be compared.
+        Ranks build, and do unrecorded work, side by side, so the longest time counts. Each rank has its own clocks,
+        since device times of two processes cannot be compared.
         """
         begin_ns = min(own.begin_ns for own in ranks)
         events: list[EventTimes] = []

@@ -41,11 +41,11 @@ class Session(RecordedQueues):
 
     @classmethod
     def of_rank(cls, ranks: Ranks, device: str) -> Session:
-        """A rank's session: on the device of a filter string, or one of those of its platform in turn.
+        """The session of a rank, on its own device: ranks take the devices of the platform in turn.
 
         Args:
-            ranks: all of them, on this machine.
-            device: of the run, which is that of rank 0.
+            ranks: all ranks, on this machine.
+            device: filter string of the run's device, used by rank 0.
         """
         first = dpctl.SyclDevice(device)
         alike = devices_alike(first)
@@ -209,19 +209,19 @@ class Session(RecordedQueues):
         """A queue on each of several devices: in order, with profiling.
 
         Args:
-            count: of devices.
+            count: number of devices.
             kind: ``devices``: the session's and others of its platform; ``sub-devices`` of the session's: its stacks
                 (affinity domains), or else equal parts of its compute units; ``any``: devices if there are so many,
                 else sub-devices; ``engines``: compute engines of its stacks, where the driver shows several (Intel's
                 ``ZEX_NUMBER_OF_CCS``); ``cpu``: the CPU as a device beside the session's GPU. Every rank of MPI gets
                 the same ones in the same order: those of rank 0.
-            context: ``shared``: one for all these queues, made once a family, in which each may use arrays of the
-                others; ``with device``: such a one that has the session's device, too, for which kernels are then
-                built, once for all of its parts; ``separate``: a new one for each. None is that of ``session.queue``,
-                where the problem's device arrays belong: copy from ``p.host``.
+            context: ``shared``: one context for all these queues, made once per family, so that each can use arrays of
+                the others; ``with device``: a shared context that also contains the session's device, so that kernels
+                are built once for all of its parts; ``separate``: a new context for each queue. None of them is the
+                context of ``session.queue``, which owns the problem's device arrays: copy from ``p.host``.
 
         Raises:
-            Unsupported: there are not so many, and the device cannot be partitioned into them.
+            Unsupported: there are fewer devices, and the device cannot be partitioned into so many.
         """
         key = count, kind, context == "with device"
         if key not in self._several:

@@ -78,9 +78,9 @@ class SeveralDevices:
     """Devices that work side by side.
 
     Attributes:
-        devices: each a ``dpctl.SyclDevice``.
-        words: what they are, for tables: ``2 sub-devices of opencl:cpu:0 by count: 1 and 1 compute units``.
-        are_parts: whether they are parts of one device, and so have one clock.
+        devices: the ``dpctl.SyclDevice`` objects.
+        words: description for tables: ``2 sub-devices of opencl:cpu:0 by count: 1 and 1 compute units``.
+        are_parts: True if they are parts of one device, which share a clock.
     """
 
     devices: tuple[Any, ...]
@@ -92,8 +92,8 @@ def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDev
     """Return ``count`` devices.
 
     Args:
-        device: a ``dpctl.SyclDevice``: the first of them, or what is cut into parts.
-        count: how many.
+        device: a ``dpctl.SyclDevice``: the first of the devices, or the one to partition.
+        count: number of devices.
         kind: ``devices``, ``sub-devices``, or ``any``: sub-devices where there are not so many devices; ``engines`` of
             its stacks; ``cpu``: CPUs as devices beside it.
 

@@ -39,9 +39,9 @@ def lanes(compute_units: int, sub_group_sizes: Sequence[int], threads: int | Non
     """Work-items that fill a device.
 
     Args:
-        compute_units: of the device.
-        sub_group_sizes: that it offers.
-        threads: hardware threads of a compute unit, where they are known.
+        compute_units: number of compute units of the device.
+        sub_group_sizes: sub-group sizes that it offers.
+        threads: hardware threads per compute unit; None if unknown.
     """
     return compute_units * (ASSUMED_ITEMS if threads is None else threads * max(sub_group_sizes, default=1))
 
@@ -105,7 +105,7 @@ class Ranks:
     Attributes:
         comm: mpi4py's communicator.
         library: name and version of the MPI.
-        knows_device: whether MPI's functions take pointers to memory of Intel's GPUs, by Level Zero.
+        knows_device: True if MPI's functions accept pointers to GPU memory, through Level Zero.
     """
 
     comm: Any

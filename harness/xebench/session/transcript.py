@@ -38,9 +38,9 @@ class Transcript:
         queue: the session's own.
 
     Attributes:
-        kernels: in the order of their first launches.
-        lost: why it is incomplete, in a few words; "" if it is complete. Memory that the host can write,
-            calls of libraries and other devices cannot be traced.
+        kernels: kernels in the order of their first launches.
+        lost: short reason why the transcript is incomplete; "" if it is complete. Memory that the host can write, calls
+            of libraries and other devices cannot be traced.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:
@@ -159,7 +159,7 @@ class _Call:
     def __exit__(self, *_: object) -> None:
         self.ended_ns = self._trace.clock()
         self._trace.current = self._outer
-        # the wait for all is one by one for each of them
+        # a wait for all queues calls the wait of each queue: keep the outer call only
         if self.kind != SUBMISSION and (self._outer is None or self._outer.kind != self.kind):
             self._trace.kept.append(self)
 
@@ -180,7 +180,7 @@ def _is_new_array(result: Any, arguments: Sequence[Any]) -> bool:
     return made.usm_data._pointer not in memory
 
 
-#: The event of what is submitted has these times, so there is no row for the call itself.
+#: Kind of calls that submit a command. The command's event has their times, so they get no row of their own.
 SUBMISSION: Final = "submission"
 
 
@@ -192,7 +192,7 @@ class _Recorder(Recorder):
         super().__init__()
 
     def begin(self) -> None:
-        """Forget everything."""
+        """Discard the record so far."""
         super().begin()
         self._calls: dict[int, _Call | None] = {}
         self._over: dict[int, int] = {}
@@ -245,11 +245,11 @@ class HostTrace:
     """The host's calls in one execution.
 
     Args:
-        clock: of the host, in ns.
+        clock: clock of the host, in ns.
 
     Attributes:
-        recorder: takes the execution's commands.
-        kept: calls that submit nothing, in the order of their ends.
+        recorder: recorder of the execution's commands.
+        kept: calls that submit nothing, by end time.
     """
 
     def __init__(self, clock: Callable[[], int]) -> None:
