@@ -139,4 +139,8 @@ def test_bytes_over_the_link_are_those_that_the_host_touches(odd: Run) -> None:
     turns = (
         odd.cases[odd.cases["pattern"] == "usm_vs_buffers"].drop_duplicates("param_stride").set_index("param_stride")
     )
-    assert turns["host_bytes"].to_dict() == {1: 2 * 2 * 4 * 8191, 200_000: 2 * 4 * (8191 + 1)}, "two steps"
+    assert turns["host_bytes"].to_dict() == {
+        1: 2 * 2 * 4 * 8191,
+        1000: 2 * 4 * (8191 + 9),
+        200_000: 2 * 4 * (8191 + 1),
+    }, "two steps"

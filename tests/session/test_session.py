@@ -50,7 +50,7 @@ class Kernels:
         self.queues: list[Any] = []
         self.build_ns = 0
 
-    def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Any, depends: Any) -> Event:
+    def submit(self, kernel: Any, queue: Any, index_space: Any, arguments: Any, *_: Any) -> Event:
         self.queues.append(queue)
         self.clock.now += 10  # submission itself
         self.events.append(Event(self.clock, 10_000 * (len(self.events) + 1)))

@@ -41,7 +41,13 @@ class NotingStore(KernelStore):
         self._take = note
 
     def submit(
-        self, kernel: Any, queue: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Any] = ()
+        self,
+        kernel: Any,
+        queue: Any,
+        index_space: Any,
+        arguments: Sequence[Any],
+        depends: Sequence[Any] = (),
+        submitter: Any = None,
     ) -> DeviceEvent:
         """An event without times."""
         self._take(kernel, index_space, arguments)

@@ -36,6 +36,9 @@ _Key = tuple[str, KernelOptions, Any, Any, dpctl.SyclContext]
 #: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
 LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
 
+#: Submits a launch whose arrays are no memory, after some events.
+Submitter = Callable[[PreparedLaunch, Sequence[Event]], DeviceEvent]
+
 
 @dataclass(frozen=True)
 class Compilation:
@@ -151,14 +154,19 @@ class KernelStore:
         index_space: Any,
         arguments: Sequence[Any],
         depends: Sequence[Event] = (),
+        submitter: Submitter | None = None,
     ) -> DeviceEvent:
         """Submit a kernel, compiling and building it first where that has not been done.
+
+        Args:
+            kernel, queue, index_space, arguments, depends: as `PreparedLaunch` takes them.
+            submitter: of arguments that dpctl does not take; its launches are kept apart.
 
         Raises:
             UnsupportedByDevice: the device's limits do not allow this launch.
         """
         extents = index_space_extents(index_space)
-        name = (id(kernel), id(queue), extents)
+        name = (id(kernel), id(queue), extents, submitter is not None)
         place = self._places.get(name)
         if place is None:
             place = _Place(kernel, queue, is_narrow(queue.sycl_device), narrow_switch() == "check")
@@ -172,7 +180,9 @@ class KernelStore:
                 keep(self._used, launch.device_kernel, _sizes(launch))
         self._launched.add(launch.device_kernel)
         self.latest = launch
-        if place.is_checked and launch.device_kernel.compiled.bounded:
+        if submitter is not None:
+            event = submitter(launch, depends)
+        elif place.is_checked and launch.device_kernel.compiled.bounded:
             event = submit_both(self._in_64_bits(place, index_space, arguments), launch, arguments, depends)
         else:
             event = launch.submit(depends)

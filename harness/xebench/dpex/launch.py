@@ -327,14 +327,15 @@ class PreparedLaunch:
         global_size: extents of the index space, dimension 0 (the fastest) first.
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
+        call: arguments of dpctl's submit functions, but for the events to wait for.
     """
 
     __slots__ = (
         "_block",
-        "_call",
         "_function",
         "_ranges",
         "_tolerant",
+        "call",
         "device_kernel",
         "global_size",
         "local_bytes",
@@ -369,7 +370,7 @@ class PreparedLaunch:
         self.global_size, self.local_size, self.local_bytes = extents, local, 0
         self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
         self._function = native_handles.submit_nd_range if local else native_handles.submit_range
-        self._call = (
+        self.call = (
             ctypes.c_void_p(device_kernel.kernel.addressof_ref()),
             ctypes.c_void_p(queue.addressof_ref()),
             self._block.table,
@@ -425,6 +426,11 @@ class PreparedLaunch:
         except ArgumentError:
             return False
 
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments last taken."""
+        return self._block.keep
+
     def release(self) -> None:
         """Hold the arguments no longer: `rebind` comes before the next submission."""
         self._block.keep = ()
@@ -444,9 +450,9 @@ class PreparedLaunch:
         """
         if depends:
             references = (ctypes.c_void_p * len(depends))(*[event.addressof_ref() for event in depends])
-            reference = self._function(*self._call, references, ctypes.c_size_t(len(depends)))
+            reference = self._function(*self.call, references, ctypes.c_size_t(len(depends)))
         else:
-            reference = self._function(*self._call, *_NO_EVENTS)
+            reference = self._function(*self.call, *_NO_EVENTS)
         if not reference:
             compiled = self.device_kernel.compiled
             if lacks_clock(self.queue):

@@ -155,7 +155,7 @@ def context_handle(context: Context) -> ctypes.c_void_p:
 
 def has_immediate_list(queue: Queue) -> bool:
     """True if a ``dpctl.SyclQueue`` on Level Zero is an immediate command list, and no command queue."""
-    return bool(_queue_handle(queue)[1])
+    return bool(queue_handle(queue)[1])
 
 
 def flush(queue: Queue) -> None:
@@ -164,14 +164,14 @@ def flush(queue: Queue) -> None:
     Raises:
         OpenCLError: the driver does not.
     """
-    library, (handle, _) = opencl_library.open_library(), _queue_handle(queue)
+    library, (handle, _) = opencl_library.open_library(), queue_handle(queue)
     try:
         opencl_library.check(library.clFlush(handle))
     finally:
         library.clReleaseCommandQueue(handle)
 
 
-def _queue_handle(queue: Queue) -> tuple[ctypes.c_void_p, int]:
+def queue_handle(queue: Queue) -> tuple[ctypes.c_void_p, int]:
     """A queue's handle, on OpenCL a reference that is to be released, and on Level Zero whether it is a list."""
     kind = ctypes.c_int32()
     handle = sycl_function(_QUEUE)(ctypes.c_void_p(queue.addressof_ref()), ctypes.byref(kind))
@@ -188,6 +188,14 @@ def prepare_for_device_copy(address: int, size_bytes: int, context: Context) -> 
 def release_from_device_copy(address: int, context: Context) -> None:
     """Make the driver release that memory."""
     sycl_function(_RELEASE)(ctypes.c_void_p(address), ctypes.c_void_p(context.addressof_ref()))
+
+
+_EVENT: Final = "_ZN4sycl3_V16detail10make_eventEmRKNS0_7contextENS0_7backendE"
+
+
+def event_of_opencl(handle: ctypes.c_void_p, queue: Queue) -> int:
+    """A ``DPCTLSyclEventRef`` for an event of OpenCL; SYCL does not tell its times."""
+    return _made_by(_EVENT, handle, ctypes.c_void_p(queue.sycl_context.addressof_ref()), _OPENCL)
 
 
 def new_object(size_bytes: int) -> int:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dpctl
 import dpnp
+import numpy as np
 
 from xebench.dpex import DeviceEvent, ParametricKernel, direct_calls, native_handles, separate_context
 from xebench.dpex.events import fill
-from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.signature import name_of
+from xebench.dpex.kernel_store import KernelStore, Submitter
+from xebench.dpex.signature import as_usm_array, name_of
 from xebench.errors import Unsupported, XebenchError
 from xebench.session import device_memory
+from xebench.session.buffers.buffer import Accessor, Buffer, Buffers, HostAccessor
+from xebench.session.buffers.find import buffers_on
 from xebench.session.device_memory import import_memory
 from xebench.session.recorded_queues import RecordedQueues
 from xebench.session.recorder import NO_TRAFFIC, Traffic
@@ -70,7 +74,7 @@ class Session(RecordedQueues):
         Args:
             kernel: made by ``xebench.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
             index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
-            arguments: device arrays, numbers, ``LocalAccessor``.
+            arguments: device arrays or accessors of buffers, numbers, ``LocalAccessor``.
             depends: events that must be over before it starts.
             queue: a queue of :meth:`new_queue`; the session's own otherwise.
 
@@ -81,10 +85,11 @@ class Session(RecordedQueues):
         queue = queue or self.queue
         kernel = self.chosen(kernel)
         waits = self._waits.before_kernel(queue, depends)
-        event = self._kernels.submit(kernel, queue, index_space, arguments, waits)
+        submitter = self._submitter(arguments) if Accessor in map(type, arguments) else None
+        event = self._kernels.submit(kernel, queue, index_space, arguments, waits, submitter)
         event.queue = queue
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
-        if self._transcript is not None:
+        if self._transcript is not None and submitter is None:
             self._transcript.launched(self._kernels.latest, arguments, depends, event)
         self._spent_ns += self._clock() - began
         return event
@@ -184,6 +189,46 @@ class Session(RecordedQueues):
             if self._transcript is not None:
                 self._transcript.allocated(array, usm)
             return array
+
+    def buffer(self, data: Array | int | tuple[int, ...], dtype: Any = None) -> Buffer:
+        """A SYCL buffer, destroyed at the end of its ``with`` block: SYCL's own, or OpenCL's where that cannot be had.
+
+        Its copies have no events, so the pattern's metric is ``wall``.
+
+        Args:
+            data: a contiguous numpy array, which holds the contents and is written back at the end unless it is
+                read-only; or the shape of a buffer without contents.
+            dtype: of the elements, where ``data`` is a shape.
+
+        Raises:
+            Unsupported: neither is there: on Level Zero without SYCL's headers or a C++ compiler.
+        """
+        self._untraced()
+        if isinstance(data, np.ndarray):
+            return Buffer(self._buffers, data.shape, data.dtype, data)
+        shape = (data,) if isinstance(data, int) else tuple(data)
+        return Buffer(self._buffers, shape, np.dtype(dtype), None)
+
+    def accessor(self, buffer: Buffer, mode: str = "read_write", *, no_init: bool = False) -> Accessor:
+        """An argument of :meth:`launch`: the kernel's access to a buffer.
+
+        Args:
+            buffer: that it is of.
+            mode: ``read``, ``write`` or ``read_write``: the runtime moves data, and makes kernels wait, by it.
+            no_init: what the buffer held is not needed.
+        """
+        return Accessor(buffer, mode, self.queue, no_init=no_init)
+
+    def host_accessor(self, buffer: Buffer, mode: str = "read_write", *, no_init: bool = False) -> HostAccessor:
+        """The host's access to a buffer within a ``with`` block, which begins when the buffer's kernels are over.
+
+        Args:
+            buffer: that it is of.
+            mode: ``read``, ``write`` or ``read_write``.
+            no_init: what the buffer held is not needed.
+        """
+        self._untraced()
+        return HostAccessor(buffer, mode, no_init=no_init)
 
     def import_memory(self, array: Array) -> None:
         """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.
@@ -313,6 +358,23 @@ class Session(RecordedQueues):
     def wait(self) -> None:
         """Return when every command of the sample is over."""
         self._recorder.wait()
+
+    @functools.cached_property
+    def _buffers(self) -> Buffers:
+        return buffers_on(self.queue)
+
+    def _untraced(self) -> None:
+        """Take note of work that has no events."""
+        if self._transcript is not None:
+            self._transcript.lose("it has buffers, whose copies cannot be traced")
+        if self.records_direct_calls:  # the metric is of the device's clock
+            self.doubt = self.doubt or "copies of buffers have no times: let the metric be wall"
+
+    def _submitter(self, arguments: Sequence[Any]) -> Submitter:
+        self._untraced()
+        if any(type(value) is not Accessor and as_usm_array(value) is not None for value in arguments):
+            raise XebenchError("a launch takes accessors of buffers or arrays, not both")
+        return self._buffers.submit
 
     # ---- what a variant calls by itself -------------------------------------------------------------------------
 
