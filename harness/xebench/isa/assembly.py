@@ -40,7 +40,7 @@ _BLOCK = re.compile(r"\b(?P<unit>[oh]word)\b.*\bblock (?:read|write)(?: x(?P<cou
 _WORDS_32 = {"oword": 4, "hword": 8}
 
 _SLM_SURFACE = 0xFE
-# Shared functions that are no memory.
+# Shared functions other than memory.
 _NO_MEMORY = {"gtwy": "barrier", "ts": "end"}
 
 
@@ -168,7 +168,7 @@ def _data_port_width(comment: str, lanes: int) -> tuple[str, int]:
     return "", 0
 
 
-#: Every class of instructions, and what it holds.
+#: Classes of instructions, with a description.
 CLASSES: Final = {
     "float": "floating-point arithmetic",
     "int": "integer arithmetic and logic of up to 32 bits",
@@ -200,7 +200,7 @@ _HEADER = {
 _DESTINATION = re.compile(
     r"^(?:\([\w~&. ]+\)\s*\w*\.?\w*\s+)?(?P<name>[\w.]+(?:\[[^\]]*\])?)(?:<[\d;,]+>)?:(?P<type>[a-z]\w*)"
 )
-# of a carry: those are always in the first accumulator, and sums that the compiler keeps in one are in others
+# carries are always in the first accumulator; sums that the compiler keeps in accumulators are in others
 _ACCUMULATOR_READ = re.compile(r"\s-?acc0\.\d+(?:<[^>]*>)?:ud\b")
 
 _CONTROL = frozenset(
@@ -212,7 +212,7 @@ _MOVES = frozenset({"mov", "movi", "smov"})
 _FLOAT_TYPES = frozenset({"f", "df", "hf", "bf", "tf32"})
 
 _INT64_TYPES = frozenset({"q", "uq"})
-# Carries exist to make wide additions of narrow ones.
+# Carries turn narrow additions into wide ones.
 _CARRIES = frozenset({"addc", "subb"})
 
 

@@ -106,7 +106,7 @@ class Note(Message, frozen=True):
 
 FromCollector = Ready | Done | Failed | Note
 
-# msgspec dies where two threads are the first to use a type: put it together here
+# built at import time: msgspec crashes if two threads use a type first at the same time
 msgspec.json.Decoder(FromCollector)
 
 

@@ -25,7 +25,7 @@ from xebench.system.gpus import GpuError, GpuParameters, find_gpu
 # The compiler adds a program of this name to hold symbols; it is no kernel.
 SYMBOL_TABLE = "Intel_Symbol_Table_Void_Program"
 
-# Scalars stay text until their field says what they are: a kernel may be named "no". libyaml's parser where it is.
+# Scalars stay text until their field is known: a kernel may be named "no". libyaml's parser is used if present.
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
@@ -75,7 +75,7 @@ class _Kernel(msgspec.Struct):
     per_thread_memory_buffers: tuple[_Buffer, ...] = ()
 
 
-# msgspec dies where two threads are the first to use a type: put it together here
+# built at import time: msgspec crashes if two threads use a type first at the same time
 msgspec.json.Decoder(_Kernel)
 
 
@@ -99,7 +99,7 @@ def read_zeinfo(text: str) -> dict[str, KernelInfo]:
 def _info(kernel: _Kernel) -> KernelInfo:
     info = kernel.execution_env
     in_memory = [buffer for buffer in kernel.per_thread_memory_buffers if buffer.type == "global"]
-    # the size of a buffer may be that of a work-item ("SIMT thread")
+    # a buffer's size may be given per work-item ("SIMT thread")
     sizes = (buffer.size * (info.simd_width if buffer.is_simt_thread else 1) for buffer in in_memory)
     return msgspec.structs.replace(info, name=kernel.name, buffer_bytes=sum(sizes))
 
@@ -207,7 +207,7 @@ class Compiled:
 
 
 _FORMAT = 2
-# made before there are threads: msgspec dies where two of them are the first to use a type
+# built at import time: msgspec crashes if two threads use a type first at the same time
 _DECODER = msgspec.json.Decoder(Compiled)
 
 

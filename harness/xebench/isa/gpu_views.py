@@ -62,7 +62,7 @@ def _step(occupancy: Occupancy, better: Occupancy) -> str:
     return f"{difference(occupancy.launch, better.launch)} gives {units.percent(better.device_occupancy)}"
 
 
-# from empty to full; the figures stand beside the colours, which carry nothing alone
+# from empty to full; the numbers carry the meaning, colours only help
 _SHADES = ((0.25, "red"), (0.5, "yellow"), (0.75, "green"), (2.0, "bold green"))
 
 
@@ -124,7 +124,7 @@ def _launches_table(kernels: Sequence[KernelOccupancy], width: int) -> Table:
     """One launch a row: its request, and the occupancy that follows."""
     table = plain_table()
     headings = (("group", 5), ("SIMD", 4), ("SLM", 4), ("Xe-core", 7), ("device", 8), ("waves", 8), ("limited by", 11))
-    # figures are never cut: the names have what is left
+    # numbers are never cut: names get the remaining width
     left = width - sum(needed + 2 for _, needed in headings)
     table.add_column("variant, kernel", no_wrap=True, overflow="ellipsis", max_width=left)
     for heading, needed in headings:

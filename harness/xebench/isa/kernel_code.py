@@ -29,7 +29,7 @@ from xebench.vocabulary import find_baseline
 _OPERAND: Final = re.compile(
     r"\br(?P<first>\d+)(?:\.(?P<part>\d+))?(?:<(?P<region>[\d;,]+)>)?(?::(?:(?P<count>\d+)|(?P<type>[a-z]\w*)))?"
 )
-#: Registers of a message's answer and of both parts of what it sends, which only the disassembler's comment has.
+#: Registers of a message's reply and of both parts of its payload, found only in the disassembler's comment.
 _SENT: Final = tuple(re.compile(pattern) for pattern in (r"\brd:(\d+)", r"\bwr:(\d+)", r"\bwr:\d+h?\+(\d+)"))
 
 _BYTES: Final = {

@@ -27,7 +27,7 @@ _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"
 # the dynamic linker's own messages, of which LD_DEBUG prints many
 _LINKER = re.compile(r"\s*\d+:(\s|$)")
 _CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
-# what a shell that wraps the compiler ends with
+# exit statuses of a shell that wraps the compiler
 _SHELL_STATUSES = {128 + number for number in _CRASHES}
 
 
@@ -117,7 +117,7 @@ def _call(compiler: Compiler, source: Source, target: Target, folder: Path, file
     if source.language == "spirv":
         form = ["-spirv_input"]
     else:
-        # the old compiler's default standard fails on images, also if none is used
+        # the old compiler's default standard fails on images, even unused ones
         form = []
         if not any(option.startswith("-cl-std=") for option in options):
             options.append("-cl-std=CL2.0")

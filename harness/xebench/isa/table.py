@@ -88,7 +88,7 @@ ISA: Final = (
     _text("asm", "File of the assembly, in the folder given by --keep; null without."),
 )
 
-#: So many characters of build options stand in the name of a kept file: file systems allow 255 in all.
+#: Most characters of build options in the name of a kept file: file systems allow 255 in all.
 _LONGEST_OPTIONS: Final = 60
 
 
@@ -220,7 +220,7 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
-#: Most characters of a kernel's name in that of its file.
+#: Most characters of a kernel's name in its file's name.
 _LONGEST: Final = 60
 
 
@@ -252,7 +252,7 @@ def _file_name(kernel: KernelOnGpu) -> str:
     return f"{launch.kernel[:_LONGEST]}.{told[:8]}.{target.gpu}.bin"
 
 
-#: What the numbers of a variant's kernels make together, by the word of a claim.
+#: Rules that combine the counts of a variant's kernels, by the word of a claim.
 _TOGETHER: Final[Mapping[str, Callable[[Sequence[int]], int]]] = {
     "largest": max,
     "sum": sum,
@@ -306,7 +306,7 @@ def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequ
             for claim, target in asked:
                 own = code.side(family, variant.name, target)
                 other = code.side(family, claim.against, target)
-                # the same kernels at another point of the axes would only say it again
+                # the same kernels at another point of the axes would repeat the answer
                 key = (family.pattern.name, variant.name, to_json([claim]), target, own, other)
                 if key not in answers:
                     answers[key] = _answer(family, variant.name, claim, target, own, other)

@@ -14,11 +14,11 @@ from xebench.results import Run
 from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import Status
 
-#: Tolerance from which the error found is shown: below it, rounding in single precision explains what is allowed.
+#: Tolerance from which the error found is shown: smaller ones only allow for rounding in single precision.
 LOOSE_RTOL: Final = 1e-3
-#: Part of such a tolerance from which the error is shown.
+#: Share of such a tolerance from which the error is shown.
 NOTABLE_ERROR: Final = 0.01
-#: Times its roof that a case must reach before its work is doubted: roofs of caches are measured to about 20 %.
+#: Multiple of its roof at which a case's declared work is doubted: roofs of caches are accurate to about 20 %.
 BEYOND_ROOF: Final = 1.5
 
 

@@ -109,7 +109,7 @@ def _claims(info: PatternInfo, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, *, indent: int, further: int) -> list[str]:
     """Lines of a text, the first indented by so much and each further one by that."""
-    # textwrap has this function, but takes a tenth of the whole command
+    # instead of textwrap's function, whose import takes a tenth of the whole command
     lines, line = [], " " * (indent - 1)
     for word in " ".join(text.splitlines()).split(" "):
         if len(line) + 1 + len(word) > width and not line.isspace():
@@ -121,7 +121,7 @@ def _wrapped(text: str, width: int, *, indent: int, further: int) -> list[str]:
 
 def _terminal_width() -> int:
     """Columns of the terminal; 100 when the output is none."""
-    # shutil has this function, but takes 5 ms to import
+    # instead of shutil's function, whose import takes 5 ms
     try:
         return max(60, os.get_terminal_size(1).columns)
     except OSError:

@@ -31,7 +31,7 @@ On = Literal["time", "speedup", "answer"]
 #: The order in which outcomes are shown: slower ones first.
 _ORDER: Final = (Outcome.SLOWER, Outcome.FASTER, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.SAME)
 
-#: Outcomes as they are counted.
+#: Outcomes in counts.
 _COUNTED: Final[Mapping[str, str]] = {
     Outcome.SLOWER: "slower",
     Outcome.FASTER: "faster",
@@ -40,7 +40,7 @@ _COUNTED: Final[Mapping[str, str]] = {
     Outcome.NONE: "not compared",
 }
 
-#: Outcomes in a row, where that is another word.
+#: Outcomes in rows, if the word differs.
 _WORDS: Final[Mapping[str, str]] = {**_COUNTED, Outcome.SAME: "same"}
 
 
@@ -255,7 +255,7 @@ def as_csv_text(comparison: RunComparison) -> str:
     return as_csv(comparison.table).rstrip("\n")
 
 
-#: Each format, by its name. Text and Markdown have what changed, or with ``every`` all rows, as the others.
+#: Formats by name. Text and Markdown list the changes, or with ``every`` all rows as the other formats do.
 FORMATS: Final[Mapping[str, Callable[..., str]]] = {
     "text": as_text,
     "markdown": as_markdown,

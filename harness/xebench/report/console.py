@@ -68,7 +68,7 @@ def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None
 
 #: Ends of the axis as powers of two: 1/4 and 64. Speed-ups are more often large than small.
 LOW, HIGH = -2, 6
-#: What is written above the axis, and at which power of two.
+#: Labels above the axis, by power of two.
 TICKS: Final = {"1/4": -2, "1": 0, "4": 2, "16": 4, "64": 6}
 
 POINT, POINT_ALONE, INTERVAL, EQUAL, BELOW, ABOVE = "●", "○", "━", "│", "◀", "▶"

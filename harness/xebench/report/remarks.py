@@ -26,7 +26,7 @@ from xebench.vocabulary import (
     Status,
 )
 
-#: What stands before a row. The sign carries the answer; colours only help.
+#: Signs before rows. The sign carries the answer; colours only help.
 SIGNS: Final[Mapping[str, str]] = {
     Answer.HOLDS: "✓",
     Answer.INVERTS: "✗",
@@ -108,7 +108,7 @@ def _claim_words(pair: Mapping[Any, Any]) -> str:
     return f"claimed {pair['claim']}{least}"
 
 
-#: Part of the samples from which a flag is worth a line of the short report.
+#: Share of samples from which the short report mentions a flag.
 MANY: Final = 0.1
 
 
@@ -151,7 +151,7 @@ def above_roofs_line(run: Run) -> str:
     above = run.summaries[(run.summaries["roof_fraction"] > ROOF_DOUBT).fillna(False)]
     if above.empty:
         return ""
-    # runs of earlier versions have no level but the memory
+    # runs of earlier versions have only the memory level
     reasons = above["roof_note"].fillna("faster than the memory: its data came from a cache")
     return f"* above 100 %: {'; '.join(f'{count} {reason}' for reason, count in reasons.value_counts().items())}"
 

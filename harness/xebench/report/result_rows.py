@@ -71,7 +71,7 @@ def _average(kernel: Mapping[str, Any], gpu: GpuParameters) -> float | None:
         work_group_size=prod(local) if local else drivers_work_group(items, gpu),
         sub_group_size=width,
         slm_bytes=kernel.get("local_bytes", 0),
-        # who shares memory meets at a barrier; others may too, which only groups of one thread would notice
+        # kernels that share memory use a barrier; others may as well, but only groups of one thread would show that
         barriers=int(kernel.get("local_bytes", 0) > 0),
         global_size=items,
         large_grf=any(option in kernel["build_options"] for option in ("large-register-file", "256-GRF")),
@@ -87,10 +87,10 @@ Ends = tuple[float | None, float | None, float | None]
 
 UNKNOWN: Final[Ends] = (None, None, None)
 
-#: Part of the time of a variant's commands that overlaps, from which reports speak of it.
+#: Share of overlapping command time from which reports mention it.
 LEAST_OVERLAP: Final = 0.01
 
-#: GB/s and GFLOP/s from which a rate is shown: less says that the lesson is not about it.
+#: GB/s and GFLOP/s from which a rate is shown: the lesson is not about smaller ones.
 LEAST_RATE: Final = 0.01
 
 
@@ -299,7 +299,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         speedup=units.ratio(*ends),
         interval=units.interval(*ends[1:]),
         ends=ends,
-        # the time of a program that is wrong or failed is no part of a roof
+        # a wrong or failed program has no share of a roof
         roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])) if own else "",
         answer=pair["answer"],
         claim=text(pair["claim"]),

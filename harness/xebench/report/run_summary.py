@@ -17,10 +17,10 @@ from xebench.results import Run
 from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
 
-#: How the twin of a variant in OpenCL C is named: its name, and this (docs/adding-a-pattern.md).
+#: Suffix of the name of a variant's twin in OpenCL C (docs/adding-a-pattern.md).
 _IN_OPENCL: Final = "_in_opencl"
 
-#: A twin in OpenCL C whose speed-up over a kernel in Python is below this has the same cause.
+#: Speed-up of an OpenCL C twin over the Python kernel below which both share the cause of a slow result.
 _AS_SLOW: Final = 1.1
 
 
@@ -74,10 +74,10 @@ def _launches(kernels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in shape.items() if value is not None}
 
 
-#: Between a sign or a unit and its number, so that no line ends between them.
+#: Non-breaking space between a number and its sign or unit.
 NBSP: Final = "\N{NO-BREAK SPACE}"
 
-#: Words about one claim, and about several.
+#: Phrases in singular and plural.
 _VERBS: Final[Mapping[str, tuple[str, str]]] = {
     Answer.HOLDS: ("holds", "hold"),
     Answer.INVERTS: ("inverts", "invert"),
@@ -92,7 +92,7 @@ _VERBS: Final[Mapping[str, tuple[str, str]]] = {
 #: seen at a glance without that.
 NAMED: Final = 3
 
-#: Sources by which claims are grouped; runs of earlier versions do not record them.
+#: Sources of claims, by which they are grouped; runs of earlier versions lack them.
 _OWNERS: Final[Mapping[str, str]] = {"guide": "the guide's {}", "": "{}", "ours": "our {}"}
 
 
@@ -271,10 +271,10 @@ def _without_claim(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
         yield f"{SIGNS[Answer.SKIPPED]}{NBSP}{count} without a claim {_VERBS[Answer.SKIPPED][count > 1]}"
 
 
-#: How many reasons, and names of patterns, a sentence gives.
+#: Most reasons, and names of patterns, in one sentence.
 REASONS_NAMED: Final = 3
 
-#: Why an answer is missing that a longer or a calmer run may give.
+#: Reasons of missing answers that a longer or quieter run may give.
 _WORTH_TIME: Final = (Reason.NOISE, Reason.BUDGET, Reason.FEW_BLOCKS, Reason.DRIFT, Reason.MEASURED)
 
 

@@ -20,7 +20,7 @@ from xebench.report import View
 def escape(text: object) -> str:
     """A text in one line that starts neither a cell nor HTML; other Markdown in it counts."""
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", " ".join(str(text).split()))
-    # a backslash before the one that escapes would escape that
+    # a backslash before the escaping one would escape it
     return re.sub(r"(\\*)\|", r"\1\1\\|", line)
 
 

@@ -22,13 +22,13 @@ from xebench.results.timeline import ProcessTimeline, end_ns, of_cases, variants
 #: Names of a queue's tracks by the kind of their events, and the name for all other kinds.
 _TRACKS: Final[Mapping[str, str]] = {"kernel": "kernels", "copy": "copies"}
 _OTHERS: Final = "other events"
-#: What the host does to have an event of a kind.
+#: Host actions that create each kind of event.
 _VERBS: Final[Mapping[str, str]] = {"kernel": "launch ", "library": "call "}
 
-#: For more events than a sample has; with these and a process's number an id is exact as a number of JSON.
+#: More than the events of any sample. An id made from this and a process number is exact as a JSON number.
 _SEQUENCE_BITS: Final = 24
 
-#: At the same time an enclosing slice comes first, and flows come after the slices that they connect.
+#: Order of equal times: enclosing slices first, flows after the slices that they connect.
 _RANKS: Final = {"M": 0, "X": 1, "s": 2, "f": 3}
 
 Event = dict[str, Any]

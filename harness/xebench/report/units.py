@@ -54,7 +54,7 @@ def _digits(low: float | None, high: float | None) -> int | None:
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return None
     if high - low < 0.02:
-        # two that differ from zero, of programs that take many times as long
+        # two digits other than zero, for programs that take many times as long
         return max(3, 1 - math.floor(math.log10(high))) if high > 0 else 3
     return 2 if high < 10 else 1 if high < 100 else 0
 
@@ -68,7 +68,7 @@ def percent(fraction: float | None) -> str:
     """A fraction as a percentage."""
     if fraction is None or math.isnan(fraction):
         return "-"
-    # small parts are of programs that hardly use the device; columns have room for five characters and the sign
+    # tiny shares mean that a program hardly uses the device; columns hold five characters and the sign
     if 0 < fraction < 1e-4:
         return "<0.01 %"
     return f"{figure(100 * fraction, digits=3 if fraction > 1e-3 else 2)} %"

@@ -45,14 +45,14 @@ def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
         raise Unsupported("needs a Level Zero driver that imports memory of the host: this one does not")
 
 
-#: Elements that the host writes of an array of equal ones: the way to the device takes longer than what it does itself.
+#: Elements of an array of equal ones that the host copies; the device doubles them.
 _FIRST: Final = 1 << 18
 
 USM_KINDS: Final = ("device", "shared", "host")
 #: The route of a copy between two devices, or between two parts of one.
 PEER_ROUTE: Final = "device_to_peer"
 
-#: Each byte of unwritten memory: not a number in floating point, -1 in whole numbers.
+#: Byte that fills unwritten memory: NaN in floating point, -1 in integers.
 POISON: Final = 0xFF
 _FIRST_BYTES: Final = 64
 
@@ -82,7 +82,7 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
         raise TooLarge(f"the device could not allocate {size} bytes of {usm} USM") from error
 
 
-#: Bytes behind an array that is guarded: a cache line of any device, and a sub-group of elements that go too far.
+#: Guard bytes behind an array: a cache line of any device, and out-of-bounds writes of a sub-group.
 GUARD_BYTES: Final = 256
 
 
@@ -238,13 +238,13 @@ class DeviceMemory:
         return host_array
 
 
-#: Size of the buffer in last-level caches: with one alone, a cache that does not evict the oldest lines keeps some.
+#: Size of the buffer, in sizes of the last-level cache: one alone leaves lines in caches that do not evict the oldest.
 CACHES = 2
 
 LEAST_BYTES = 64 << 20
 #: The largest cache of the known devices (408 MiB, Data Center GPU Max), assumed for a cache of unknown size.
 LARGEST_CACHE_BYTES = 408 << 20
-#: The buffer takes at most this part of the device's memory: one in so many.
+#: The buffer takes at most 1 / this of the device's memory.
 PART_OF_MEMORY = 16
 
 GROUP = 256
@@ -276,7 +276,7 @@ class Flusher:
     """
 
     def __init__(self, queue: dpctl.SyclQueue, roof_gbps: float = 0.0, known_cache_bytes: int | None = None) -> None:
-        # a store of its own: what it compiles and launches belongs to no case
+        # its own store: its kernels and launches belong to no case
         self._kernels = KernelStore()
         self._queue = queue
         device = queue.sycl_device
@@ -293,7 +293,7 @@ class Flusher:
         """Return when the buffer has been written and read."""
         event = self._kernels.submit(_touch, self._queue, self._space, (self._buffer,), ())
         _, start_ns, end_ns = event.times()
-        # a roof that was measured while others used the memory is too low; each flush is another measurement of it
+        # a roof measured while others used the memory is too low; each flush measures it again
         if end_ns > start_ns:
             self.limit_gbps = max(self.limit_gbps, 2 * self._buffer.nbytes / (end_ns - start_ns))
 

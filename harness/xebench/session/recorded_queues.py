@@ -25,12 +25,12 @@ from xebench.session.transcript import HostTrace, Transcript
 from xebench.system.sycl_types import Device
 
 #: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
-#: the task of its last command where nothing else refers to it any more, and waits there for this same task to end:
+#: the task of its last command if nothing else refers to it, and waits there for this same task to end:
 #: the thread is lost, and commands of sub-devices, which the host's thread does not help with, never start.
 _out_of_order: list[dpctl.SyclQueue] = []
 
 
-#: Time that the query of an idle queue may take: 10 us on a busy machine, 100 us in 5 of 10,000 cases there.
+#: Longest query of an idle queue in ns: on a busy machine it takes 10 us, and 100 us in 5 of 10,000 cases.
 IDLE_NS = 100_000
 
 

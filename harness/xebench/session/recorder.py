@@ -34,7 +34,7 @@ class Traffic(NamedTuple):
 #: Traffic of an event that is neither a copy nor a fill.
 NO_TRAFFIC: Final = Traffic(None)
 
-#: All queues are of one clock.
+#: Clock numbers of queues, if all share one clock.
 ONE_CLOCK: Final[Mapping[int, int]] = MappingProxyType({})
 
 
@@ -149,7 +149,7 @@ class Recorder:
 
     def wait(self) -> None:
         """Wait for every event."""
-        # a sample may wait thousands of times: those waited for earlier are not queried again
+        # a sample may wait thousands of times: commands waited for earlier are not queried again
         begin = self._finished
         waiting = self._pending[begin:]
         for event in waiting:

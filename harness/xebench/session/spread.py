@@ -22,7 +22,7 @@ from xebench.errors import Unsupported
 from xebench.system.gpus import GpuError, gpu_of_device
 from xebench.system.sycl_types import Device, UsmArray
 
-#: Work-items for a compute unit whose threads are not known. A multiprocessor of Nvidia's data-centre GPUs holds 2048
+#: Work-items per compute unit if its threads are unknown. A multiprocessor of Nvidia's data-centre GPUs holds 2048
 #: (CUDA C++ Programming Guide, technical specifications of compute capability 7.0 to 9.0), and so does a compute unit
 #: of AMD's CDNA 3 (32 waves of 64). A CPU's core holds one sub-group; this gives it some work-groups one after another.
 ASSUMED_ITEMS: Final = 2048

@@ -20,7 +20,7 @@ from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero_library, relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
 
-#: Whether Intel's GPU driver keeps builds on disk.
+#: Variable by which Intel's GPU driver keeps builds on disk or does not.
 _CACHE: Final = "NEO_CACHE_PERSISTENT"
 
 
@@ -100,7 +100,7 @@ def _of_mpi(name: str, wanted: str, _queue: dpctl.SyclQueue) -> Found:
     return Found("this MPI does not read it" if found is None else f"MPI has {found}", found == int(wanted))
 
 
-#: Variables of Intel's MPI that are whole numbers, which it reports.
+#: Integer variables of Intel's MPI, which it reports.
 _NUMBERS_OF_MPI: Final = (
     "I_MPI_OFFLOAD_BUFFER_NUM",
     "I_MPI_OFFLOAD_BUFFER_SIZE",

@@ -23,7 +23,7 @@ from xebench.results.analysis.points import Row, rows
 #: The axis of the overview, which all patterns have in common.
 OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedup_charts.FOREST_WIDTH - 8, logarithmic=True)
 
-#: What a timeline's colours mean: a kind of box, and words.
+#: Legend of a timeline: kinds of boxes, with a description.
 KINDS: Final = (
     *(("kernel", "kernel"), ("copy", "copy or fill"), ("library", "library"), ("submission", "launch or call")),
     *(("wait", "wait"), ("compile", "compile or build"), ("allocation", "allocation or queue")),

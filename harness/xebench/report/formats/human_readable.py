@@ -49,7 +49,7 @@ COLOURS: Final[dict[str, str]] = {
     Answer.SKIPPED: "dim",
 }
 
-#: For outputs whose encoding has not all of these.
+#: Replacements for encodings that lack these characters.
 _PLAIN: Final = str.maketrans("✓✗≡·●○━│◀▶", "+x=.*o-|<>")
 
 
@@ -221,7 +221,7 @@ def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
         yield from (Text(line, style=style) for line in textwrap.wrap(names[0], width, subsequent_indent="  "))
         names = [""]
     left = names[0].ljust(columns.left - len(speedup)) + speedup
-    # without a speed-up there is no bar, and the words have its place
+    # without a speed-up the words take the place of the bar
     drawn = row.ends[0] is not None
     first = f"{left} {console.bar(*row.ends, columns.bar)}" if drawn else left
     room = columns.words if drawn else columns.words + columns.bar + 1
@@ -262,7 +262,7 @@ def _answer_cell(row: ResultRow) -> str:
     return f"{answer}: {row.obstacle}" if row.obstacle else answer
 
 
-#: Columns of the Markdown tables that are left out where nothing is known, as of the occupancy on a CPU device.
+#: Columns of the Markdown tables that are left out if empty, such as the occupancy on a CPU device.
 OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     "overlap": lambda row: row.overlap,
     "predicted occupancy": lambda row: row.occupancy,

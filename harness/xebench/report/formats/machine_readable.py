@@ -55,7 +55,7 @@ def render_json(run: Run) -> str:
 #: The first version of pytest-benchmark whose files have every field that is written here.
 PYTEST_BENCHMARK_VERSION: Final = "4.0.0"
 
-#: Columns of a pair that say what a claim comes to.
+#: Columns of a pair with the result of its claim.
 _ANSWER: Final = ("answer", "claim", "outcome", "speedup", "speedup_low", "speedup_high", "reason_code", "reason")
 
 
@@ -153,7 +153,7 @@ def _is_of(pair: Row, case: Row, state: str | None) -> bool:
 
 
 def _answer(pair: Row) -> dict[str, Any]:
-    # `rows` has None for null, and JSON has null for it
+    # `rows` has None for null, which JSON writes as null
     return {"against": pair["baseline"], **{name: pair[name] for name in _ANSWER}}
 
 

@@ -159,7 +159,7 @@ def _rows() -> dict[str, list[Mapping[str, Any]]]:
 @cache
 def read() -> list[Mapping[str, Any]]:
     """The kept results, a compiler each, oldest first."""
-    # data of the room above, not its code
+    # data of the room above, so no import of its code
     text = resources.files("xebench").joinpath("isa", "data", "isa_suite.json").read_text(encoding="utf-8")
     data: list[Mapping[str, Any]] = json.loads(text)
     return data

@@ -124,7 +124,7 @@ class RunSamples:
         return [variants(cases, own, events, self._medians) for cases in several]
 
 
-#: Answers that say how it is.
+#: Answers that decide a claim.
 DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
 
 

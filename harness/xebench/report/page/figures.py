@@ -21,9 +21,9 @@ from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.vocabulary import Role, State, Status
 
-#: At most so many charts of a pattern: with many parameters there is one for each combination of the others.
+#: Most charts per pattern: there is one for each combination of the other parameters.
 MOST_CHARTS: Final = 6
-#: The second chart shows the first of these columns that has values; the unit of each.
+#: Columns for the second chart, with their units; the first that has values is shown.
 _QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
 
 
@@ -219,7 +219,7 @@ def _reachable(case: CaseUnderRoofs) -> float:
     return min(case.roofs.rate, case.intensity * case.roofs.levels[-1][1])
 
 
-#: Timelines share an axis if the longest execution is at most so many times the shortest.
+#: Timelines share an axis if the longest execution is at most this many times the shortest.
 _ONE_AXIS_UP_TO: Final = 6.0
 
 

@@ -16,9 +16,9 @@ from xebench.results.analysis.statistics import Floats
 #: Bins of the whole axis.
 BINS: Final = 72
 _DISTRIBUTION_ROW, _HILL = 46.0, 24.0
-#: Where the largest median is so many times the smallest, each variant is shown around its own.
+#: Ratio of the largest to the smallest median from which each variant gets its own axis.
 _APART: Final = 3.0
-#: Part of the samples that the axis leaves out at each side; a chart of single samples draws these at its ends.
+#: Share of the samples beyond each end of the axis; a chart of single samples draws them at the ends.
 _LEFT_OUT: Final = 0.005
 
 
@@ -80,10 +80,10 @@ def _distribution_finding(variants: Sequence[VariantSamples]) -> str:
     return f"distribution of the samples: {'; '.join(map(describe, variants))}"
 
 
-#: Samples of a variant that are drawn, evenly kept: more are not seen in so little room.
+#: Most samples drawn per variant, evenly spaced: more would not be visible.
 MOST: Final = 500
 _PANEL, _PLOT, _LEFT = 74.0, 48.0, 40.0
-#: Units of the drawn points' coordinates in one of the chart: whole numbers are short.
+#: Subdivision of the chart's unit for points, so that coordinates are short integers.
 _FINE: Final = 2
 
 
@@ -217,7 +217,7 @@ def _roofs(roofs: RoofLines, x: Scale, y: Scale) -> Iterator[Markup]:
     yield line(x.at(top), y.at(roofs.rate), x.end, y.at(roofs.rate), "roof")
     yield text(x.end, y.at(roofs.rate) - 5, f"{roofs.kind} {roofs.rate:.4g} {roofs.unit}", anchor="end")
     for name, bandwidth in roofs.levels:
-        # a slope begins where it enters the plot, at its left or its lower edge
+        # a slope begins where it enters the plot, at the left or lower edge
         begin = max(x.low, y.low / bandwidth)
         ridge = roofs.rate / bandwidth
         yield line(x.at(begin), y.at(begin * bandwidth), x.at(ridge), y.at(roofs.rate), "roof")
@@ -250,10 +250,10 @@ def _points(programs: Sequence[Placed], x: Scale, y: Scale) -> Iterator[Markup]:
 _LANE, _BOX = 30.0, 14.0
 #: Lanes of one execution that are drawn.
 LANES: Final = 8
-#: A box that is so near the one before it of its kind, and so narrow, in units of the chart, is drawn as one with it.
+#: Boxes of one kind that are this narrow and this close together are drawn as one, in units of the chart.
 _NEAR, _NARROW = 0.5, 1.5
 
-#: Kinds of boxes that look like another.
+#: Kinds of boxes that share the look of another kind.
 _ALIKE: Final = {"fill": "copy", "build": "compile", "queue": "allocation", "barrier": "wait"}
 
 
@@ -298,7 +298,7 @@ def draw_timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Markup:
 
 def _boxes(lane: Lane, x: Scale, top: float) -> Iterator[Markup]:
     drawn: list[tuple[float, float, list[Box]]] = []
-    # what encloses others comes first, and lies behind them
+    # enclosing boxes first, so that they lie behind
     for box in sorted(lane.boxes, key=lambda box: (box.begin_us, -box.end_us)):
         begin, end = x.at(box.begin_us), x.at(box.end_us)
         if drawn and drawn[-1][2][0].kind == box.kind and begin <= drawn[-1][1] + _NEAR and end - begin < _NARROW:

@@ -110,7 +110,7 @@ def _drawn(estimate: Estimate, scale: Scale, y: float) -> list[Markup]:
     parts = [line(scale.at(low), y, scale.at(high), y, f"{kind} bar")]
     if estimate.guide:
         parts.append(_shape("M0 -5.5L5.5 0L0 5.5L-5.5 0Z", scale.at(estimate.guide), y, "guide"))
-    # an arrow where any of it is beyond the axis
+    # an arrow if part of the interval is beyond the axis
     if min(low, estimate.speedup) < scale.low:
         parts.append(_shape("M-5 0L2 -5V5Z", scale.begin, y, f"{kind} beyond"))
     if max(high, estimate.speedup) > scale.high:
@@ -128,7 +128,7 @@ def _shape(path: str, x: float, y: float, kind: str) -> Markup:
 
 
 _LEFT, _PLOT = 46.0, 150.0
-#: Largest over smallest value of a quantity from which its axis is logarithmic: a slope shows better on an even one.
+#: Ratio of the largest to the smallest value from which an axis is logarithmic; a linear axis shows slopes better.
 _VERY_WIDE: Final = 20.0
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 #: Width of a chart in its own units: pixels on a narrow page.
 WIDTH: Final = 360
-#: How many series have a colour and a mark of their own; further ones begin again.
+#: Number of distinct colours and marks of series; further series repeat them.
 SERIES: Final = 8
 
 
@@ -105,7 +105,7 @@ def legend(names: Sequence[str], top: float, width: float = WIDTH) -> tuple[list
     return parts, y + 6
 
 
-#: Largest over smallest value from which an axis is logarithmic.
+#: Ratio of the largest to the smallest value from which an axis is logarithmic.
 WIDE: Final = 8.0
 
 
