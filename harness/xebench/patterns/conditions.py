@@ -46,10 +46,10 @@ def fault(claim: Claim) -> str | None:
 
 
 def mark_not_asked(claims: Iterable[Claim], device: Mapping[str, Any] | GpuParameters) -> list[Claim]:
-    """Return the claims; in one whose conditions the device does not meet, ``not_asked`` says why.
+    """Return the claims, with ``not_asked`` set to the reason where the device does not meet a claim's conditions.
 
     Args:
-        claims: of a variant.
+        claims: claims about a variant.
         device: its row of the table `devices`, or the GPU of the catalogue that code is compiled for.
     """
     facts = partial(_facts_of_gpu, device) if isinstance(device, GpuParameters) else partial(_facts, device)
@@ -99,10 +99,10 @@ class _Comparison(NamedTuple):
 
 
 def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str | None:
-    """Describe in a few words which claims of a pattern cannot all hold, or are made twice; None if all can.
+    """Describe claims of a pattern that contradict each other or are made twice; None if there are none.
 
     Args:
-        claims: of each variant, by its name.
+        claims: claims about each variant, by variant name.
         baseline: the variant that a claim without `against` is compared with.
     """
     made = [_Comparison(name, one.against or baseline, one) for name, own in claims.items() for one in own]

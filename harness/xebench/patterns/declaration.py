@@ -100,16 +100,15 @@ class CatalogueEntry:
     """A lesson of the guide.
 
     Attributes:
-        id: as patterns name it.
-        name: what it is called.
+        id: identifier that patterns use.
+        name: name of the lesson.
         guide: its place in the guide.
         program: ``kernel`` or ``host``: the program that the lesson lies in.
-        same_as: the id of the entry of which this is the same lesson in another chapter; a pattern that names one of
-            them covers all.
-        kind: ``recorded`` or ``cannot be said``, where a pattern is not the answer.
-        detail: what records it (columns as ``table.column``, facts of the manifest, commands), or why it cannot be
-            said.
-        stand_in: what comes nearest to a lesson that cannot be said.
+        same_as: id of the entry with the same lesson in another chapter; a pattern that names one of them covers all.
+        kind: ``recorded`` or ``cannot be said`` for lessons without a pattern; "" otherwise.
+        detail: place where the lesson is recorded (columns as ``table.column``, facts of the manifest, commands), or
+            the reason why it cannot be said.
+        stand_in: nearest substitute for a lesson that cannot be said.
     """
 
     id: str

@@ -110,39 +110,38 @@ class Pattern:
             short a word, ``"faster"``, or a word for each class of devices, ``{"gpu": "faster"}``: these are ours,
             since they name no line of the guide. ``None``: no claim.
         presets: sizes by preset name; ``smoke`` and ``default`` are required, ``guide`` has the guide's own sizes. A
-            size that is to follow the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
-            `xebench.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes,
-            ``{"n": (1 << 16, 65521)}``: those after the first are one more family each, at the first value of every
-            axis.
+            size that depends on the device is a mapping from device class, ``{"cpu": 1 << 18, "gpu": 1 << 24}``, or
+            `xebench.fit`, or both: ``{"cpu": 1 << 18, "gpu": fit(1 << 24, per_lane=16)}``. Several sizes, ``{"n": (1 <<
+            16, 65521)}``: those after the first are one more family each, at the first value of every axis.
         axes: swept parameters, name to values; the first value is the default. ``sub_group_size`` may be
             ``"device"``: 16 where the device offers it, else the largest size that it offers; or ``("narrow",)``: 8,
             else the smallest.
         metric: ``device`` (union of the device commands' intervals), ``span`` (first submit to last end), or
             ``wall`` (host time).
-        state: of the caches before each sample unless the user says: ``hot`` (as the samples before left them), or
-            ``cold`` (flushed).
-        environment: variables that are set when the process starts that measures, such as
-            ``{"NEO_CACHE_PERSISTENT": "0"}``: Intel's GPU driver keeps no builds on disk then.
+        state: state of the caches before each sample unless the user sets one: ``hot`` (as the samples before left
+            them), or ``cold`` (flushed).
+        environment: variables set at the start of the measuring process, such as ``{"NEO_CACHE_PERSISTENT": "0"}``,
+            which stops Intel's GPU driver from keeping builds on disk.
         requires: capabilities that every variant needs (``fp64``, ``atomic64``, ``usm_shared``, ``sub_groups``, ...).
-        ranks: processes of MPI (``session.comm``) that run each variant together which has no number of its own; 0 for
+        ranks: number of MPI processes (``session.comm``) that run each variant, unless the variant sets its own; 0 for
             none.
         rtol: relative tolerance of the check against the reference; 0 means equal.
         atol: absolute tolerance of that check.
-        own_sizes: why the sizes of preset ``guide`` are ours; empty where they are the guide's. Its figures are not
-            judged at sizes of ours.
-        short_launches: why launches at the sizes of a GPU last less than 25 empty kernels (below that, launching costs
-            more than 4 % of the time); empty if none does.
+        own_sizes: reason why the sizes of preset ``guide`` are ours; empty if they are the guide's. The guide's figures
+            are not judged at our sizes.
+        short_launches: reason why launches at a GPU's sizes are shorter than 25 empty kernels (launching then costs
+            more than 4 % of the time); empty if none is.
         odd_sizes: sizes of the smoke preset that are no multiples of a work-group, at which each variant runs once,
             untimed; None: ``n - 1`` where there is a size ``n``; {}: the lesson needs even sizes.
-        stand_in: where something else than the lesson's own is measured: the call that is missing in Python, or the
-            program that the guide lacks, what was tried, and what stands for it; empty where it is the lesson's. Its
-            claims are counted apart.
+        stand_in: description of a substitute, if the lesson's own program is not measured: the call that Python lacks
+            or the program that the guide lacks, what was tried, and the substitute. Claims of such patterns are counted
+            apart.
 
     Raises:
         PatternError: the declaration breaks one of these rules; the message names the pattern and the field.
     """
 
-    #: The code of a competent newcomer: the side that speed-ups are counted from.
+    #: The code of a competent newcomer, and the baseline of speed-ups.
     naive: VariantDecorator
     #: A step between naive and optimized; it has no claim unless one is given.
     intermediate: VariantDecorator

@@ -30,16 +30,16 @@ NO_ROOM: Final = Room()
 
 @dataclass(frozen=True)
 class Family:
-    """The variants of one pattern at one point of its parameters: what is sampled side by side.
+    """The variants of one pattern at one point of its parameters, which are sampled side by side.
 
     Attributes:
-        pattern: whose variants.
+        pattern: pattern whose variants are compared.
         preset: name of the requested defaults.
         parameters: every number of the preset and a value of every axis, by name.
         preset_parameters: the preset's own numbers, its defaults; a parameter that is not there is an axis.
-        reasons: why a parameter that follows the device is what it is.
+        reasons: reason for the value of each parameter that depends on the device.
 
-    What follows the device has no value yet: see `on`.
+    Parameters that depend on the device have no value until `on` is called.
     """
 
     pattern: PatternInfo
@@ -53,11 +53,11 @@ class Family:
 
         Args:
             device_class: ``gpu`` or ``cpu``.
-            sub_group_sizes: that the device offers; none: the guide's size is taken.
-            room: what sizes are fitted to; by default to nothing, so that they are the least.
+            sub_group_sizes: sizes that the device offers; the guide's size is used if empty.
+            room: limits of the device that sizes are fitted to; by default none, which gives the smallest sizes.
         """
         here = {name: _on_device(size, device_class, room) for name, size in self.preset_parameters.items()}
-        # one that is the preset's own has the device's value, and keeps why
+        # a size left at the preset's value gets the device's value and its reason
         own = {name for name, size in self.preset_parameters.items() if self.parameters[name] == size}
         values = {name: _on_device(value, device_class, room)[0] for name, value in self.parameters.items()}
         return replace(
@@ -125,13 +125,13 @@ def build_plan(
     """Every family that a run with these patterns, this preset and these axis values measures.
 
     Args:
-        patterns: what was selected.
+        patterns: selected patterns.
         preset: a preset's name; patterns that lack it are left out.
         overrides: values for axes or for a preset's sizes (``--set``); each combination is a family. A preset's further
             sizes are families as well, but not where one is set.
 
     Raises:
-        PatternError: nothing is left to measure, or an override names what no selected pattern has.
+        PatternError: nothing is left to measure, or no selected pattern has a parameter that an override names.
     """
     overrides = dict(overrides or {})
     unused = set(overrides)

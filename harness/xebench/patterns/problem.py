@@ -46,19 +46,19 @@ class Room:
 
 
 def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_each: float = 0) -> dict[str, float]:
-    """A size that is doubled until it fits the device that measures.
+    """A size that is doubled until it suits the device.
 
     Args:
-        least: the smallest size, which is doubled until it is enough, so that what divides it divides the size.
-        per_lane: it is at least this for each work-item that the device holds at once: 16 makes 16 waves of work-items
-            with one element each.
-        per_cache_byte: it is at least this for each byte of the last-level cache: 1 makes two arrays of 8-byte elements
-            together sixteen times as large as the cache.
-        bytes_each: of a lesson about memory, what a launch reads and writes for each of the size. It is large enough
-            for `CACHES` times the last-level cache, and for 25 empty kernels (`LANE_BYTES`).
+        least: smallest size, doubled until it is enough; its divisors also divide the result.
+        per_lane: least size per work-item that the device holds at once: 16 gives 16 waves of work-items with one
+            element each.
+        per_cache_byte: least size per byte of the last-level cache: 1 makes two arrays of 8-byte elements together
+            sixteen times as large as the cache.
+        bytes_each: bytes that a launch of a lesson about memory reads and writes per element. The size then covers
+            `CACHES` times the last-level cache, and 25 empty kernels (`LANE_BYTES`).
 
     Raises:
-        ValueError: a number that makes no size.
+        ValueError: a number is negative, infinite, or not whole where it must be.
     """
     wanted = {"per_lane": per_lane, "per_cache_byte": per_cache_byte, "bytes_each": bytes_each}
     is_whole = type(least) is not bool and least >= 1 and least == least // 1
@@ -128,8 +128,8 @@ def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill
         shape: elements, or elements in each dimension.
         dtype: numpy dtype.
         host: True for a result that must arrive in host memory.
-        fill: for an array that is written in part only: what the other elements hold, in the reference too. Take a
-            value that no variant writes. None: every element is written.
+        fill: value of the elements that stay unwritten, also in the reference. Choose a value that no variant writes.
+            None if every element is written.
     """
     extents = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     if any(extent < 0 for extent in extents):

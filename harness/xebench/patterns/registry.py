@@ -33,9 +33,9 @@ class Declarations(msgspec.Struct, frozen=True, tag=True):
     """The declarations of some pattern files.
 
     Attributes:
-        sources: a hash of each file that this depends on: the pattern files, and the modules of the user and the
-            project, the harness's own among them, that were imported meanwhile; none that is installed.
-        patterns: in the files' order.
+        sources: hash of each source file: the pattern files, and the modules of the user and of this project that they
+            import; installed packages are excluded.
+        patterns: patterns in the order of the files.
     """
 
     sources: Mapping[str, bytes]
@@ -223,8 +223,8 @@ def discover(paths: Iterable[Path] = (), *, builtin: bool = True) -> list[Patter
     """The built-in patterns and those of ``paths``.
 
     Args:
-        paths: pattern files of the user's.
-        builtin: whether the built-in ones are among them.
+        paths: pattern files of the user.
+        builtin: True to include the built-in patterns.
 
     Raises:
         PatternError: two patterns have the same name, or a file cannot be read.
@@ -288,11 +288,11 @@ def select_by_guide(infos: Sequence[PatternInfo], text: str) -> list[PatternInfo
     """The patterns about a chapter or section of the guide.
 
     Args:
-        infos: to choose from.
+        infos: patterns to choose from.
         text: a part of the place's name, in upper or lower case.
 
     Raises:
-        PatternError: no pattern is about such a place; names the nearest one that has patterns.
+        PatternError: no pattern is about such a place; the message names the nearest place with patterns.
     """
     from xebench.patterns.declaration import sections
 

@@ -68,14 +68,14 @@ class RevisionModules(MetaPathFinder):
 
     @contextmanager
     def reading(self, folder: Path, prefix: str) -> Iterator[None]:
-        """Have imports in this block be of a revision.
+        """Import the modules of a revision in this block.
 
         Args:
             folder: the revision's top folder.
-            prefix: of the names under which its modules stay in ``sys.modules``, for who lists what was imported.
+            prefix: prefix of the names under which its modules stay in ``sys.modules``, so that imports can be listed.
 
         Raises:
-            SharedModule: the block needs a module that cannot be of this revision.
+            SharedModule: the block needs a module that cannot be imported from this revision.
         """
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)

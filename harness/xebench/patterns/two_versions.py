@@ -42,9 +42,9 @@ class Version(NamedTuple):
     """A version of pattern files.
 
     Attributes:
-        name: of the version.
+        name: name of the version.
         files: its pattern files.
-        folder: the top of its revision; None if it is none.
+        folder: top folder of its revision; None for a version outside of git.
     """
 
     name: str
@@ -88,14 +88,14 @@ def at_paths(old: Path, new: Path) -> tuple[Version, Version]:
 
 
 def at_revisions(old: str, new: str, paths: Sequence[Path]) -> tuple[Version, Version, Changes]:
-    """Two revisions of files in a repository of git, which stays as it is.
+    """Two revisions of files in a git repository, which is not modified.
 
-    A whole revision is unpacked in the user's cache, since its files may import others of it.
+    Each revision is unpacked whole into the user's cache, since its files may import one another.
 
     Args:
         old: a branch, tag or commit; `WORKING_TREE`: the files as they are now.
         new: the same for the newer version.
-        paths: of pattern files and folders of them in the repository.
+        paths: pattern files, or folders of them, in the repository.
 
     Raises:
         XebenchError: there is no git, repository or revision, or neither revision has one of the paths.
@@ -209,13 +209,13 @@ globals().update(side_by_side(Path(__file__), {preset!r}, OLD, NEW, CHANGES))
 
 
 def write(old: Version, new: Version, preset: str, changes: Changes | None = None) -> Path:
-    """Write the pattern file that stands for both versions into the user's cache, where a resumed run finds it again.
+    """Write a pattern file with both versions into the user's cache, where a resumed run finds it again.
 
     Args:
         old: the old version.
         new: the new one.
-        preset: that is measured: its sizes must be the same in both.
-        changes: between two revisions of a repository.
+        preset: preset to measure; its sizes must be the same in both.
+        changes: differences between two revisions of a repository; None for files outside of git.
 
     Raises:
         XebenchError: the cache cannot be written.
@@ -242,14 +242,14 @@ def side_by_side(
 
     Args:
         source: the file that declares them.
-        preset: that is measured.
+        preset: preset to measure.
         old: pattern files of the old version, and the top folder of its revision.
         new: those of the new one.
         changes: the repository's folder, and the files in it that differ between the revisions.
 
     Raises:
         PatternError: a file cannot be read, or a version has two patterns of one name.
-        SharedModule: the revisions differ in a module that would be the same for both.
+        SharedModule: the revisions differ in a module that both would share.
     """
     if changes is None:
         before, after = (_patterns(files) for files, _ in (old, new))

@@ -17,9 +17,9 @@ class Definition:
     """A function, class or constant at the top of a module.
 
     Attributes:
-        file: of the module.
-        name: its name there.
-        text: its lines with decorators.
+        file: path of the module.
+        name: name in the module.
+        text: source text with decorators.
     """
 
     file: Path
@@ -58,14 +58,14 @@ def code_of(source: Path, pattern: str, variant: str) -> list[Definition]:
 
 @dataclass(frozen=True)
 class _Module:
-    """A module as it is written.
+    """The source of a module.
 
     Attributes:
         file: its file.
         lines: its text.
         tops: its functions, classes and constants by name.
-        imports: what it imports relatively: a module's file, and a name in that, or "" for the module itself.
-        variants: functions by pattern and name; of all patterns if none is named.
+        imports: relative imports: the file of a module and a name in it, or "" for the module itself.
+        variants: functions by pattern and name; the pattern is "" if the decorator names none.
     """
 
     file: Path
