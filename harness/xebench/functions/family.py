@@ -82,17 +82,17 @@ _WORDS: Final = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings with which functions are measured.
+    """The settings of a measurement of functions.
 
     Attributes:
         metric: device, span, wall or build.
         state: hot or cold.
-        sampling: how long.
+        sampling: rules that end the sampling.
         setup: makes the functions' arguments for every instance, from the session; None: they take none.
-        check: whether results are compared with the reference's.
-        rtol, atol: tolerances of that.
-        bytes_moved, operations: least work of one call, where known.
-        no_command: the error's text for a function of which nothing was recorded.
+        check: True to compare results with the reference's.
+        rtol, atol: tolerances of this check.
+        bytes_moved, operations: least work of one call; None if unknown.
+        no_command: error message for a function that records no command.
     """
 
     metric: str
@@ -115,19 +115,19 @@ class FunctionFamily:
     """Functions that are measured together.
 
     Args:
-        functions: by name.
-        reference: the name of the one whose results are expected, and that speed-ups are counted from.
-        claims: by name.
-        session: on the device; and where functions run that are measured here.
-        settings: how.
+        functions: functions by name.
+        reference: name of the function with the expected results, which is also the baseline of speed-ups.
+        claims: claims about each function, by name.
+        session: session on the device; functions measured in this process run on it.
+        settings: settings of the measurement.
         ended: functions that are not called any more.
 
     Attributes:
         device: the description of the session's device.
-        variants: the functions by name, with what became of each.
-        rows: what was measured.
+        variants: functions by name, with their outcomes.
+        rows: measured rows.
         stopped_by: the rule that ended the sampling.
-        compared: whether the reference returned anything that others could be compared with.
+        compared: True if the reference returned results to compare with.
     """
 
     def __init__(
@@ -215,17 +215,17 @@ def measured_apart(
     session: Session,
     settings: Settings,
 ) -> FunctionFamily:
-    """The family, measured; see `FunctionFamily`.
+    """Measure the functions in a process of their own and return their family.
 
     Args:
-        functions: by name.
-        reference: the name of the one that others are compared with.
-        claims: by name.
-        session: on the device; the functions have another one.
-        settings: how.
+        functions: functions by name.
+        reference: name of the function that the others are compared with.
+        claims: claims about each function, by name.
+        session: session on the device; the functions get one of their own.
+        settings: settings of the measurement.
 
     Raises:
-        XebenchError: a function cannot be imported elsewhere, or the reference ended the process.
+        XebenchError: another process cannot import a function, or the reference ended the process.
         Exception: whatever the reference raises.
     """
     try:

@@ -57,8 +57,8 @@ class Measured(_Tables):
     """The result of `measure`.
 
     Attributes:
-        name: of the function.
-        run: all that was measured, as the tables of a run in memory.
+        name: name of the function.
+        run: measurements, as the tables of a run in memory.
     """
 
     name: str
@@ -115,13 +115,13 @@ def measure(
         metric: ``device`` (the time in which its commands ran), ``span`` (first submit to last end), or ``wall`` (on
             the host's clock; the function must wait for what it submits).
         state: ``hot``, or ``cold``: the caches are flushed before each sample.
-        precision: sampling ends when the 95 % interval's half-width is this part of the time.
-        budget_s: sampling ends after so many seconds in any case.
+        precision: relative half-width of the time's 95 % interval at which sampling ends.
+        budget_s: most seconds of sampling.
         setup: called with the session for every instance; returns new arguments of the function: a tuple, or one. The
             session's built kernels and its queues are dropped before.
         instances: least number of instances; 6 with a ``setup``, 1 without.
-        isolated: whether a process of its own calls the function, so that a crash or a hang is an error in one line. It
-            imports the function and ``setup`` from their file; ``setup`` makes all arrays on its session.
+        isolated: True to call the function in a process of its own, so that a crash or a hang is an error in one line.
+            The process imports the function and ``setup`` from their file; ``setup`` makes all arrays on its session.
         bytes_moved: least traffic to memory of one call, in bytes.
         operations: least number of operations of one call.
 
@@ -155,7 +155,7 @@ class Compared(_Tables):
 
     Attributes:
         reference: the name of the function that the others are compared with.
-        run: all that was measured, as the tables of a run in memory.
+        run: measurements, as the tables of a run in memory.
         unchecked: True if results should have been compared and the reference returned none.
     """
 
@@ -204,22 +204,21 @@ def compare(
     """Compare functions in one process until the speed-ups are precise enough: each block calls all, in random order.
 
     Args:
-        functions: by name; each is called as `measure` calls its function, and all with the same arguments.
-        reference: name of the function that the others' speed-ups are over; the first by default.
-        claim: what all others are claimed to be (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose
-            ``against`` may name another function), or a mapping from names to such claims.
-        queue, device, metric, state: as in `measure`.
-        precision: sampling ends when the 95 % interval of every log speed-up has this half-width.
+        functions: functions by name. They are called as `measure` calls its function, all with the same arguments.
+        reference: name of the baseline of the speed-ups; the first function by default.
+        claim: claim about all others (``"faster"``, ``"slower"``, ``"same"``, or a `xebench.Claim`, whose ``against``
+            may name another function), or a mapping from names to such claims.
+        queue, device, metric, state: see `measure`.
+        precision: half-width of every log speed-up's 95 % interval at which sampling ends.
         budget_s: seconds for all functions together.
-        setup, instances: as in `measure`.
-        isolated: whether the functions run in a process of their own. A function that ends it is reported, and the
+        setup, instances: see `measure`.
+        isolated: True to run the functions in a process of their own. A function that ends it is reported, and the
             others are measured again without it. The functions and ``setup`` are imported as in `measure`.
-        check: whether the arrays and numbers that functions return are compared with the reference's, before, among
-            and after the samples; shape and type must be the same. A function with other results is reported, and has
-            no speed-up.
+        check: True to compare returned arrays and numbers with the reference's, before, among and after the samples;
+            shape and type must be the same. A function with other results is reported, and has no speed-up.
         rtol: largest difference that passes, relative to the reference's value.
         atol: largest absolute difference that passes.
-        bytes_moved, operations: as in `measure`.
+        bytes_moved, operations: see `measure`.
 
     Returns:
         Speed-ups with intervals, the answers to claims, and the tables `pairs`, `samples` and `events`.

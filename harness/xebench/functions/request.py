@@ -170,16 +170,16 @@ def open_session(device: str = AUTO) -> Session:
 
 
 def session_on(queue: Session | Queue | None, device: str, *, timed: bool) -> Session:
-    """The session that measures what uses a queue.
+    """The session for measuring functions that use a queue.
 
     Args:
         queue: a ``dpctl.SyclQueue``, a session, or None.
-        device: where there is no queue.
-        timed: whether the times of its commands are wanted.
+        device: device to use if there is no queue.
+        timed: True if the times of its commands are needed.
 
     Raises:
         NoDevice: the queue's device is neither a GPU nor a CPU.
-        XebenchError: it is no queue, it has no profiling, or a device is named beside it.
+        XebenchError: it is no queue, it has no profiling, or a device is given as well.
     """
     if queue is None:
         return open_session(device)

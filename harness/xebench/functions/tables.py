@@ -167,7 +167,7 @@ def remarks(run: Run, *, unchecked: bool) -> Iterator[str]:
 
     Args:
         run: its tables.
-        unchecked: whether results should have been compared, and there were none.
+        unchecked: True if results should have been compared but the reference returned none.
     """
     for case in rows(run.cases):
         if case["status"] != Status.OK and not is_expected(case["status"], case["reason"], from_json(case["claims"])):

@@ -98,12 +98,12 @@ class DeviceClock:
 
 
 def replay(benchmark: Any, clock: DeviceClock, times_ns: Sequence[float]) -> None:
-    """Give pytest-benchmark times that were measured already, as its rounds; at least one.
+    """Pass measured times to pytest-benchmark, one per round.
 
     Args:
-        benchmark: its fixture, whose timer is the clock.
+        benchmark: pytest-benchmark's fixture, with `clock` as its timer.
         clock: advances by each time.
-        times_ns: in ns.
+        times_ns: times in ns.
     """
     left = iter(times_ns)
 

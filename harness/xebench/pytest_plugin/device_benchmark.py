@@ -56,14 +56,14 @@ def compared(
     """The pair, with columns of the table ``pairs``, and the times of the second function in ns.
 
     Args:
-        session: where both run.
+        session: session on which both run.
         naive, optimised: called without arguments.
-        claim: of the second.
+        claim: claim about the second function.
         settings: see `settings_of`.
 
     Raises:
-        XebenchError: the claim is none of time, a function submits nothing that is recorded, or results differ.
-        Exception: what a function raises.
+        XebenchError: the claim is not about time, a function records no command, or results differ.
+        Exception: any error that a function raises.
     """
     said = Claim(claim) if isinstance(claim, str) else claim
     if not said.of_time:
@@ -137,8 +137,8 @@ class DeviceBenchmark:
     """Times a function by the device's clock, or compares two.
 
     Attributes:
-        queue: in order, with profiling: what is submitted to it is timed.
-        session: the session as variants of patterns see it: ``launch``, ``copy``, ``alloc``
+        queue: in-order queue with profiling; its commands are timed.
+        session: session with the interface that variants of patterns use: ``launch``, ``copy``, ``alloc``
             (`xebench.session`).
         device: the device.
     """
@@ -190,14 +190,14 @@ class DeviceBenchmark:
         operations: int | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Benchmark a function by the time in which its commands ran; gives what the function returns.
+        """Benchmark a function by the device time of its commands and return its result.
 
         Args:
             function: submits work to ``queue``; need not wait.
-            args: for the function.
+            args: arguments of the function.
             bytes_moved: least traffic to memory of one call, in bytes: adds ``gigabytes_per_s``.
             operations: least number of operations of one call: adds ``giga_operations_per_s``.
-            kwargs: for the function.
+            kwargs: keyword arguments of the function.
         """
         once = partial(self._execute, partial(function, *args, **kwargs))
         try:
@@ -225,18 +225,18 @@ class DeviceBenchmark:
         bytes_moved: int | None = None,
         operations: int | None = None,
     ) -> Any:
-        """Benchmark a function in so many rounds, as pytest-benchmark's ``pedantic``; gives what the function returns.
+        """Benchmark a function in a fixed number of rounds, as pytest-benchmark's ``pedantic``, and return its result.
 
         Args:
-            target: as the function of a plain call.
-            args: for it.
-            kwargs: for it.
+            target: function to call; see `__call__`.
+            args: arguments of the function.
+            kwargs: keyword arguments of the function.
             setup: called before each round; may return the function's ``(args, kwargs)``.
             teardown: called after each round, with the function's arguments.
-            rounds: how many times are taken.
-            warmup_rounds: rounds before those.
+            rounds: number of measured rounds.
+            warmup_rounds: number of rounds before the measured ones.
             iterations: calls in a round; 1 with a ``setup``.
-            bytes_moved, operations: as in a plain call.
+            bytes_moved, operations: see `__call__`.
         """
 
         def once(*given: Any, **named: Any) -> Any:
@@ -265,15 +265,15 @@ class DeviceBenchmark:
     ) -> Any:
         """Compare two functions, sampled in turns; the test fails when the claim does not hold.
 
-        It is skipped, with the reason, when the samples do not decide.
+        The test is skipped, with the reason, if the samples are inconclusive.
 
         Args:
-            naive: what ``optimised`` is compared with; called without arguments.
-            optimised: called without arguments.
-            claim: of ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
+            naive: baseline, called without arguments.
+            optimised: function that is compared with the baseline, called without arguments.
+            claim: claim about ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
             precision: wanted half-width of the log speed-up's interval.
             budget_s: seconds of sampling; by default ``--benchmark-max-time`` for each of the two.
-            check: whether arrays and numbers that both return are compared, before, among and after the samples.
+            check: True to compare the arrays and numbers that both return, before, among and after the samples.
             rtol: difference that passes, relative to that of ``naive``.
             atol: absolute difference that passes.
 
