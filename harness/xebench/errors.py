@@ -41,9 +41,9 @@ def whole_text(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the lines that libraries add; of a very long line its beginning.
+    """The first line of an error's message, shortened if very long.
 
-    Lines that end with a colon go on: MKL's errors name the call first.
+    A line that ends with a colon is joined with the next one: MKL's errors name the call first.
     """
     line, _, rest = whole_text(error).partition("\n")
     while line.rstrip().endswith(":") and rest:
@@ -58,14 +58,14 @@ def describe_error(error: BaseException) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The next step after a name that nothing has: names that look like it, else where to find them.
+    """The next step after an unknown name: similar names, or else advice on where to find names.
 
     Args:
-        word: what was written.
-        known: what could have been.
-        otherwise: said when none looks like it; by default all of them.
+        word: name that the user wrote.
+        known: valid names.
+        otherwise: advice if no valid name is similar; by default the list of valid names.
     """
-    from difflib import get_close_matches  # costs a millisecond that only a mistake needs
+    from difflib import get_close_matches  # imported here: it takes 1 ms
 
     names = sorted(set(known))
     similar = get_close_matches(word, names) or get_close_matches(word.lower(), names)

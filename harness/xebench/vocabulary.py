@@ -39,7 +39,7 @@ def find_baseline(members: Iterable[T], role: Callable[[T], str]) -> T | None:
 
     Args:
         members: variants of one family, or their rows.
-        role: of a member.
+        role: function that returns the role of a member.
     """
     able = [member for member in members if role(member) in BASELINE_ROLES]
     return min(able, key=lambda member: BASELINE_ROLES.index(Role(role(member))), default=None)
@@ -71,8 +71,8 @@ NEVER_RUN: Final = frozenset({Status.SKIPPED, Status.REFUSED})
 
 
 class State(StrEnum):
-    """What a sample is of: compilation, warm-up, caches as the samples before left them, or flushed; or an execution
-    whose host calls are timed one by one, which is no measurement of the variant.
+    """The state in which a sample was taken: compilation, warm-up, caches left by earlier samples (hot) or flushed
+    (cold), or traced: an execution whose host calls are timed one by one and which does not count.
     """
 
     COMPILE = "compile"
@@ -203,10 +203,10 @@ class CodeClaim(Word):
     """Words of a claim about the generated code: the variant has fewer of these.
 
     Attributes:
-        unit: of the number, for a sentence.
-        together: of the numbers of a variant's kernels the ``largest`` (what a hardware thread holds is free again
-            when its kernel is over), the ``sum``, or the ``count`` of kernels that have any.
-        columns: of the table ``isa`` (`xebench.isa.table`), added up for a kernel.
+        unit: unit of the count, for sentences.
+        together: rule that combines the counts of a variant's kernels: the ``largest`` (a hardware thread frees its
+            resources after each kernel), the ``sum``, or the ``count`` of kernels with a count above 0.
+        columns: columns of table ``isa`` (`xebench.isa.table`), added up for a kernel.
     """
 
     def __init__(self, name: str, unit: str, together: str, *columns: str) -> None:
@@ -242,9 +242,9 @@ class Metric(Word):
     """The time of a sample that counts: the words of a pattern's declaration.
 
     Attributes:
-        column: of table ``samples``; nanoseconds of one execution.
-        meaning: for the documentation of tables.
-        rests_on: the evidence that it is read from.
+        column: column of table ``samples``, in ns per execution.
+        meaning: description in the documentation of tables.
+        rests_on: kind of evidence that the metric is computed from.
     """
 
     def __init__(self, name: str, column: str, meaning: str, *rests_on: Evidence) -> None:
@@ -291,8 +291,9 @@ class Flag(Word):
     """A remark on a sample, as in the column ``sample_flags`` of table ``samples``.
 
     Attributes:
-        meaning: for reports.
-        spoils: evidence that such a sample does not give. It is kept, and metrics that rest on it are not used.
+        meaning: description in reports.
+        spoils: kinds of evidence that the flag makes invalid. The sample is kept, but metrics that rest on this
+            evidence are not used.
     """
 
     def __init__(self, name: str, meaning: str, *spoils: Evidence) -> None:

@@ -82,12 +82,12 @@ def _gpus(context: click.Context, parameter: click.Parameter, value: str) -> tup
 def plan_for(
     names: Sequence[str], paths: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters] = ()
 ) -> list[Family]:
-    """A plan of the patterns that a user names. It is made before the search for a compiler: a wrong name ends at once.
+    """A plan of the patterns that a user names, made before the search for a compiler so that a wrong name fails early.
 
     Args:
         names: patterns, chapters or catalogue ids; all patterns when there are none.
         paths: pattern files beside the built-in ones.
-        preset: of the problem sizes.
+        preset: preset of the problem sizes.
         gpus: target GPUs; sizes that follow the device are limited to what all known ones support.
     """
     from xebench.patterns.registry import discover, select

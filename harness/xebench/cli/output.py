@@ -146,7 +146,7 @@ def run_program(command: click.Command, name: str) -> None:
 
     Args:
         command: the command.
-        name: of the program, for its help.
+        name: name of the program in its help.
     """
     signal.signal(signal.SIGTERM, _terminate)
     _open_streams()

@@ -170,13 +170,13 @@ def run(
 def measure(
     recipe: Recipe, *, resume: Path | None = None, output: Path | None, scheduler: str | None = None, **given: Any
 ) -> Run:
-    """Measure, with a line of progress on standard error.
+    """Measure, and show progress on standard error.
 
     Args:
-        recipe: what to measure, and how.
-        resume: the run folder to continue; None: a new run.
-        output: the run folder; None: a new one in ``runs``.
-        scheduler: address of a Dask scheduler on whose workers to measure.
+        recipe: patterns and settings of the run.
+        resume: folder of the run to continue; None for a new run.
+        output: folder of the run; None for a new one in ``runs``.
+        scheduler: address of a Dask scheduler whose workers measure.
         given: further fields of `Options`.
 
     Raises:

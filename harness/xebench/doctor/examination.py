@@ -95,7 +95,7 @@ class SelfTest:
 
     Attributes:
         device: SYCL filter string.
-        failures: what went wrong, one line each; empty if the device computes right.
+        failures: failures, one line each; empty if the device computes correctly.
     """
 
     device: str
@@ -117,7 +117,7 @@ def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest
 
     Args:
         device: the device, or its SYCL filter string.
-        timeout_s: how long to wait, in seconds; compilers are slow when they run for the first time.
+        timeout_s: longest wait in seconds; compilers are slow in their first run.
     """
     name = device if isinstance(device, str) else device.device
     answer = ask(Program.DOCTOR, ["self-test", name], timeout_s=timeout_s)

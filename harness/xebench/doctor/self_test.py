@@ -26,8 +26,8 @@ def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any
     """Describe in one line the first difference of two arrays by more than ``ulp`` units in the last place.
 
     Args:
-        result: what the device computed.
-        expected: the same shape and dtype, finite.
+        result: array that the device computed.
+        expected: finite array of the same shape and dtype.
         ulp: allowed difference; 0 means equal, as integers must be.
     """
     if result.shape != expected.shape or result.dtype != expected.dtype:

@@ -25,11 +25,11 @@ __all__ = [
 
 
 def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package (PEP 562) whose names are imported at their first use, and cost nothing before.
+    """The ``__getattr__`` of a package (PEP 562) that imports names at their first use.
 
     Args:
-        package: its name.
-        modules: which names lie in which module.
+        package: name of the package.
+        modules: names that each module provides, by module.
     """
     places = {name: module for module, names in modules.items() for name in names}
 

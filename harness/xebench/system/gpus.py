@@ -87,24 +87,24 @@ class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of one GPU, and the product of its family that is meant; an unknown number is None.
+    """The limits of one GPU, and its product within the family; an unknown number is None.
 
     Attributes:
         code: its short name.
         eu_counts: the sizes in which the family is made, in EUs (Xe vector engines).
         slm_sizes_bytes: the sizes in which SLM is allocated; a request is rounded up to one of them.
         barrier_registers: work-groups with a barrier that an Xe-core holds, at one barrier each.
-        large_grf: whether a thread may have twice the registers, at half the threads.
-        registers_per_thread: of a thread without large GRF.
+        large_grf: True if a thread can have twice the registers, with half the threads.
+        registers_per_thread: number of registers per thread without large GRF.
         register_bytes: size of a register.
         fp32_lanes_per_eu: multiply-adds that one EU finishes in a clock.
         int32_operations_per_lane: 32-bit integer operations that a lane of single precision finishes in a clock: 2
             where three numbers are added at once.
         slm_bytes_per_clock: bytes that an Xe-core loads from and stores into SLM in a clock.
         matrix_lanes: sub-group size of the matrix engine; None without one.
-        fp64: whether it computes in double precision.
-        native_float_atomics: whether atomics on floats are instructions, rather than loops of compare and swap.
-        has_macl: whether the two halves of an integer product have instructions of their own, ``mach`` and ``macl``.
+        fp64: True if the GPU computes in double precision.
+        native_float_atomics: True if atomics on floats are instructions instead of compare-and-swap loops.
+        has_macl: True if both halves of an integer product have instructions, ``mach`` and ``macl``.
         device_names: regular expressions that the name of such a device matches.
         ocloc: its name for Intel's offline compiler, if that is not the code.
         igc_platforms: its names in assembly, or their beginnings.

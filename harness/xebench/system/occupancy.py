@@ -98,18 +98,18 @@ def _extent(text: str) -> int:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Occupancies are fractions of thread contexts, from 0 to 1.
+    """The occupancy of a launch, as fractions of thread contexts from 0 to 1.
 
     Attributes:
-        work_group_utilisation: one work-group alone on its Xe-core (F4).
-        work_groups_per_xe_core: those resident together, not more than the launch has.
-        device_occupancy: of the fullest wave.
-        average_device_occupancy: over all waves, each counted as equally long.
-        tail_occupancy: of the last wave if it is partial, else None.
+        work_group_utilisation: occupancy of a single work-group on its Xe-core (F4).
+        work_groups_per_xe_core: number of resident work-groups, at most those of the launch.
+        device_occupancy: occupancy of the fullest wave.
+        average_device_occupancy: mean over all waves, with equal weights.
+        tail_occupancy: occupancy of the last wave if it is partial, else None.
         waves: rounds of work-groups that the GPU needs, not rounded; None without a global size.
         limited_by: ``threads``, ``large GRF``, ``slm``, ``barriers``, ``work-groups``, or ``global size`` if
             the launch does not fill one wave.
-        work_groups_by_limit: what each limit alone would allow per Xe-core.
+        work_groups_by_limit: work-groups per Xe-core that each limit alone allows.
     """
 
     gpu: GpuParameters

@@ -121,11 +121,11 @@ def start(
     folder: Path | None = None,
     descriptors: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a program that has nothing to read; `end` must follow.
+    """Start a program with empty standard input; call `end` afterwards.
 
     Args:
         command: program and arguments.
-        output, errors: where they go, as for `subprocess`.
+        output, errors: destinations of both streams, as for `subprocess`.
         folder: its working directory.
         descriptors: file descriptors that it inherits.
 
@@ -181,13 +181,13 @@ def run(
     folder: Path | None = None,
     errors: int = subprocess.STDOUT,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; nothing that it has started outlasts the call.
+    """Run a program to its end, and end every process that it started.
 
     Args:
         command: program and arguments.
         timeout_s: seconds that it may take.
         folder: its working directory.
-        errors: where its errors go, as for `subprocess`; into its output otherwise.
+        errors: destination of standard error, as for `subprocess`; by default standard output.
 
     Raises:
         subprocess.TimeoutExpired: it took longer, and was killed.

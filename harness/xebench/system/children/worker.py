@@ -52,12 +52,12 @@ class ActivityPage:
         _LAYOUT.pack_into(self._memory, 0, _NOTHING if number is None else number, stage.encode())
 
     def read(self, names: Sequence[str] = ()) -> tuple[str | None, str]:
-        """Read what was shown last: the name of the item, None for nothing, and the stage.
+        """Read the current item's name (None for nothing) and its stage.
 
         Bytes that another program wrote there are read as no item in an unknown stage.
 
         Args:
-            names: of the requested things.
+            names: names of the requested items.
         """
         number, letters = _LAYOUT.unpack_from(self._memory)
         stage = letters.rstrip(b"\0").decode("ascii", errors="replace")
@@ -131,7 +131,7 @@ class Receiver(Generic[T]):
     """Read messages from a file descriptor, with a time limit.
 
     Args:
-        descriptor: of the pipe.
+        descriptor: file descriptor of the pipe.
         messages: the union of their types; every one is validated.
     """
 
@@ -213,11 +213,11 @@ class Parent:
     """The worker's side of a `xebench.system.children.worker.WorkerProcess`.
 
     Args:
-        arguments: the command line's; what is not for this class stays in ``arguments``.
+        arguments: command-line arguments; those that this class does not use stay in ``arguments``.
 
     Attributes:
         answers: sends messages to the parent.
-        activity: where it looks when there is no answer.
+        activity: shared memory in which the parent sees the worker's current work.
         memory_limit_bytes: resident memory at which it ends the worker; infinite without a limit.
     """
 
@@ -267,14 +267,14 @@ class WorkerProcess(Generic[T]):
     """One worker.
 
     Args:
-        module: what it runs (`xebench.system.children.worker` is its side of the conversation).
-        arguments: of its command line.
+        module: module to run (`xebench.system.children.worker` has its side of the conversation).
+        arguments: command-line arguments.
         answers: the union of the messages that it sends.
         memory_limit_bytes: resident memory at which the worker is ended; None for no limit.
-        poll: called a few times a second while the worker is listened to.
+        poll: callback, called a few times per second while listening.
 
     Attributes:
-        activity: what it is doing.
+        activity: current work of the process.
     """
 
     def __init__(
@@ -329,13 +329,13 @@ class WorkerProcess(Generic[T]):
         """The worker's next message.
 
         Args:
-            timeout_s: how long it may say nothing, but for the time in which this process was stopped itself.
-            look: called a few times a second while it does.
+            timeout_s: longest silence in seconds, excluding time in which this process itself was stopped.
+            look: callback, called a few times per second meanwhile.
 
         Raises:
             WorkerHung: nothing came within ``timeout_s``.
-            WorkerKilled: another process has killed it; everything that it had sent was received before.
-            WorkerDied: the process ended otherwise, or what it sends is no message.
+            WorkerKilled: another process killed it; all messages sent before were received.
+            WorkerDied: the process ended otherwise, or sent an invalid message.
         """
         deadline = time.monotonic() + timeout_s
         ticked_s = time.perf_counter()

@@ -194,12 +194,12 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
 
     Args:
         library: see `open_library`.
-        name: of the device.
+        name: name of the device.
         spirv: the module.
-        options: that the driver's compiler is given.
+        options: options of the driver's compiler.
 
     Returns:
-        The log; the error's number where there is none; empty if the module builds and there is nothing to say.
+        The log, or the error number if there is no log; empty if the module builds without a message.
 
     Raises:
         LevelZeroError: there is no such device, or no context on it.

@@ -198,7 +198,7 @@ def level_zero_findings(expected: bool, loader: str = "libze_loader.so.1") -> It
     """Findings on Level Zero's loader and Intel's driver for it.
 
     Args:
-        expected: whether this machine has a GPU; without one, nothing is wrong if they are missing.
+        expected: True if this machine has a GPU; without one, missing libraries are no problem.
         loader: the library to look for.
     """
     problem, step = _loader_problem(loader)
@@ -214,7 +214,7 @@ def opencl_finding(drivers: Sequence[str], expected: bool) -> Finding:
 
     Args:
         drivers: the registered drivers that exist.
-        expected: whether this machine has a GPU.
+        expected: True if this machine has a GPU.
     """
     for_gpus = [driver for driver in drivers if not any(name in driver for name in _DRIVERS_OF_CPUS)]
     problem = None if for_gpus else "none registered"

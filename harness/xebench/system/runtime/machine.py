@@ -25,7 +25,7 @@ def last_level_cache_bytes(root: Path = Path("/")) -> int | None:
     """The last-level caches of all cores together, each counted once; None if the system does not report them.
 
     Args:
-        root: where ``sys`` is looked for.
+        root: directory that contains ``sys``.
     """
     by_level = cache_bytes_by_level(root)
     return by_level[max(by_level)] if by_level else None
@@ -36,7 +36,7 @@ def cache_bytes_by_level(root: Path = Path("/")) -> dict[int, int]:
     them.
 
     Args:
-        root: where ``sys`` is looked for.
+        root: directory that contains ``sys``.
     """
     sizes: dict[tuple[int, str], int] = {}
     for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cache/index[0-9]*"):
@@ -66,19 +66,19 @@ CORES_OF_A_RUN: Final = 4
 
 @dataclass(frozen=True)
 class Machine:
-    """The host, as far as it is described. An unknown fact is None or empty.
+    """Facts about the host. An unknown fact is None or empty.
 
     Attributes:
-        usable_cores: how many of the logical cores this process may use.
+        usable_cores: number of logical cores that this process may use.
         container: ``docker``, ``podman``, ``kubernetes``, ``lxc`` or ``wsl``; a hint, not a proof.
-        virtual: whether a hypervisor runs below.
-        load_average: over 1, 5 and 15 minutes.
+        virtual: True on a virtual machine.
+        load_average: load averages over 1, 5 and 15 minutes.
         cpu_governors: frequency governors in use, by name; more than one if cores differ.
         cpu_mhz: ``min``, ``max`` and ``now`` of the first core.
         gpu_mhz: frequencies of each GPU tile, by its place in sysfs (``card0/gt0``), then by name (``RP0``,
             the fused maximum; ``max`` and ``min``, the limits in force; ``act``, the present one).
-        xe_link_power: of each GPU that says so, by its name in sysfs (``card0``): whether its links to other GPUs
-            (Xe Link) are on.
+        xe_link_power: state of the links to other GPUs (Xe Link), True if on, for each GPU that reports it, by its name
+            in sysfs (``card0``).
     """
 
     cpu_model: str
@@ -103,7 +103,7 @@ def describe_machine(root: Path = ROOT) -> Machine:
     """Facts of this host.
 
     Args:
-        root: where ``sys``, ``proc`` and ``etc`` are looked for.
+        root: directory that contains ``sys``, ``proc`` and ``etc``.
     """
     import psutil
 

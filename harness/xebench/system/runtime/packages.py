@@ -26,14 +26,14 @@ Severity = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one examination.
 
     Attributes:
         topic: ``python``, ``packages``, ``runtime``, ``opencl``, ``level zero`` or ``devices``.
         status: ``ok``, ``warning`` (usable all the same) or ``error``.
-        title: what was examined, in a few words.
+        title: subject of the examination, in a few words.
         detail: the result, one line.
-        next_step: how to correct it, one line; empty if there is nothing to do.
+        next_step: advice, one line; empty if there is nothing to do.
     """
 
     topic: str
