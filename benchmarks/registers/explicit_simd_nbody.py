@@ -24,6 +24,7 @@ pattern = Pattern(
     # The guide sets a variable of its compiler to 16; a kernel can require it. A device without 16 takes its largest.
     axes={"sub_group_size": "device"},
     requires=("sub_groups",),
+    stand_in="Python has no explicit SIMD (ESIMD): the lanes of a sub-group share what a thread needs, by broadcasts",
     state="cold",  # the guide flushes the caches between its launches
     rtol=nbody.RTOL,
 )
@@ -35,7 +36,7 @@ GROUP = 1024  # work-items (G 16221); less where the device allows less
 def add_forces_together_in(lanes):
     """The kernel for sub-groups of ``lanes``: a lane has some sources of each tile, and shows them to the others.
 
-    It stands in for the guide's program of explicit SIMD, where a tile is loaded once for a hardware thread.
+    The guide's program of explicit SIMD loads a tile once for a hardware thread.
     """
     rows = max(TILE // lanes, 1)
 

@@ -20,6 +20,7 @@ pattern = Pattern(
     presets={"smoke": {"blocks": (2, 3)}, "default": {"blocks": {"cpu": 8, "gpu": 64}}, "guide": {"blocks": 8}},
     # two as in the chapter on OpenMP; the one on accessors has a loop of 100
     axes={"kernels": (2, 20), "work_group_size": (64,)},
+    stand_in="explicit copies for what OpenMP's regions and SYCL's buffers copy at the ends of their scopes",
     metric="wall",
     rtol=1e-5,  # sums of 16 products in single precision
 )
