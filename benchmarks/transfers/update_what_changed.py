@@ -13,6 +13,8 @@ from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 from xebench.dpex import onemkl
 
+from ..common.staging import host_array
+
 pattern = Pattern(
     name="update_what_changed",
     catalogue=("nwchem_residency",),
@@ -132,15 +134,30 @@ def all_shared(session, p):
     return timed
 
 
-def copied(session, p, copy_work_arrays):
+def pageable(session, shape):
+    """An array of numpy, twice: as `session.copy` takes it, and as the host sees it."""
+    array = np.empty(shape, np.float32)
+    return array, array
+
+
+def host_memory(session, shape):
+    """An array in host memory of SYCL, and numpy's view of it."""
+    return host_array(session, shape, np.float32)
+
+
+def copied(session, p, allocate_on_host, copy_work_arrays):
     """Arrays of the host and their copies on the device; in each step, what the host changed is copied."""
     arrays = allocate(session, p, "device")
-    of_host = {name: getattr(p.host, name).copy() for name in READ} | {"t1v1": np.empty(p.n, np.float32)}
+    both = {name: allocate_on_host(session, getattr(p.host, name).shape) for name in READ}
+    both["t1v1"] = allocate_on_host(session, (p.n,))
+    to_copy, of_host = ({name: pair[side] for name, pair in both.items()} for side in (0, 1))
+    for name in READ:
+        of_host[name][...] = getattr(p.host, name)
     zeros = np.zeros((p.n, p.n), np.float32)
 
     def timed():
         for name in READ:
-            session.copy(arrays[name], of_host[name])
+            session.copy(arrays[name], to_copy[name])
         for name in WORK:
             if copy_work_arrays:
                 session.copy(arrays[name], zeros)
@@ -150,7 +167,7 @@ def copied(session, p, copy_work_arrays):
         for step in range(p.steps):
             session.wait()  # the host may not write what is being copied
             for name in change(p, step, of_host):
-                session.copy(arrays[name], of_host[name])
+                session.copy(arrays[name], to_copy[name])
             step_on_device(session, p, arrays)
         session.copy(p.sums, arrays["sums"])
 
@@ -162,15 +179,23 @@ def copied(session, p, copy_work_arrays):
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 15857 to 15858"))
 def mapped(session, p):
     """Every array is on both sides; the changed matrices are copied in each step."""
-    return copied(session, p, copy_work_arrays=True)
+    return copied(session, p, pageable, copy_work_arrays=True)
+
+
+# The guide's third version changes both at once.
+@pattern.intermediate(claim=Claim("faster", against="mapped", on=("gpu",)))
+def work_arrays_on_device(session, p):
+    """The work arrays are on the device alone, and never copied; the others stay where they were."""
+    return copied(session, p, pageable, copy_work_arrays=False)
 
 
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), strength="implied", source="G 15857 to 15859"),
-        Claim("faster", against="mapped", on=("gpu",), strength="implied", source="G 15858 to 15859"),
-    )
+        Claim("faster", against="mapped", on=("gpu",), strength="implied", source="G 15425 to 15441, 15858 to 15859"),
+    ),
+    requires=("usm_host",),
 )
-def work_arrays_on_device(session, p):
-    """The work arrays are on the device alone, and never copied."""
-    return copied(session, p, copy_work_arrays=False)
+def others_in_host_memory(session, p):
+    """The work arrays are on the device alone, and the nine others in host memory, which the device copies itself."""
+    return copied(session, p, host_memory, copy_work_arrays=False)
