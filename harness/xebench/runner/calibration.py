@@ -22,7 +22,7 @@ class RunRoofs:
     """Roofs that runs have measured, in the user's cache folder.
 
     Args:
-        folder: of the files; None for the default.
+        folder: folder of the files; None for the default.
         now: seconds since the epoch.
     """
 
@@ -63,11 +63,11 @@ def device_columns(
     """The roofs and the instrument's own error, as columns of the table ``devices``.
 
     Args:
-        manager: measures what is not kept.
-        device: its facts.
-        roofline: what `xebench roofline` measured earlier; its roofs count where they are higher.
-        run_roofs: what earlier runs measured; None to measure in any case.
-        brief: whether a look of a moment is enough.
+        manager: manager that measures roofs that are not kept.
+        device: facts about the device.
+        roofline: earlier measurement of `xebench roofline`; its roofs are used where they are higher.
+        run_roofs: roofs of earlier runs; None to measure again.
+        brief: True to measure only briefly.
     """
     kept = None if run_roofs is None or brief else run_roofs.load(device)
     if kept is not None:

@@ -43,25 +43,25 @@ class FamilyProgress:
     """The progress of a run with one family.
 
     Attributes:
-        family: what is measured.
+        family: family to measure.
         fixed: columns of each case that do not change, by variant.
-        sampling: the limits of all visits together.
-        next_block, next_instance: numbers that are not taken yet.
-        visit: the one that is under way, or that is over; None before the first.
-        results: what is known of each variant: what is on disk.
-        waiting: variants that have no result of this visit.
-        spent_s: seconds of sampling in all visits so far, those of workers that were lost too.
-        beside_s: seconds of the last visit beside sampling; None when no visit of this session is over.
-        instance_s: seconds of sampling for an instance with blocks enough for an interval; None when no visit of this
-            session is over.
-        blocks: how many were sampled so far, in all states, by workers that were not lost.
+        sampling: limits of all visits together.
+        next_block, next_instance: next free numbers.
+        visit: current or last visit; None before the first.
+        results: results of each variant that are on disk.
+        waiting: variants without a result in this visit.
+        spent_s: seconds of sampling in all visits so far, including those of lost workers.
+        beside_s: seconds of the last visit without sampling; None before the first visit of this session ends.
+        instance_s: seconds of sampling per instance with enough blocks for an interval; None before the first visit of
+            this session ends.
+        blocks: number of blocks sampled so far in all states, excluding those of lost workers.
         speedups: log speed-ups of the instances so far.
-        compiled: variants that have their rows of compilation.
-        answered: variants whose first call came to an end, whatever it gave.
-        hung: what hung, in the order of time: a variant, or what all of them need.
-        hung_s: seconds that were waited for these.
-        seconds: of all visits so far, by part.
-        slowest_step_s: the longest time from one sign of life of a worker to the next.
+        compiled: variants whose compilation is recorded.
+        answered: variants whose first call returned, with any result.
+        hung: hung work in order of time: a variant, or a step that all of them need.
+        hung_s: seconds spent waiting for hung work.
+        seconds: seconds of all visits so far, by part.
+        slowest_step_s: longest time between two signs of life of a worker.
     """
 
     family: Family
@@ -259,11 +259,11 @@ class VisitShare:
     """The part of a visit to a family that one worker does.
 
     Attributes:
-        first_sample: number of its first sample.
-        blocks: numbers of those that were sampled.
+        first_sample: number of the first sample.
+        blocks: numbers of the sampled blocks.
         speedups: log speed-ups of its instances.
-        results: what it found of the variants.
-        told_s: seconds of sampling in the states that are over.
+        results: results of the variants.
+        told_s: seconds of sampling in finished states.
     """
 
     first_sample: int

@@ -134,15 +134,15 @@ class Manager:
 
     Attributes:
         device: the row of the device, for the static columns of the cases.
-        sink: where rows go.
-        worker: measures on the device; closed with this.
-        sampling: how long to sample.
+        sink: destination of rows.
+        worker: worker that measures on the device; closed with the manager.
+        sampling: limits of the sampling.
         timeout_s: silence after which a worker counts as hung.
-        seed: of the data and of the block orders.
+        seed: seed of the data and of the block orders.
         first: numbers of the first sample and of every family's first block; a resumed run goes on counting.
-        notice: called with the name of the variant at work, for progress.
-        say: prints a notice that stays.
-        sample_flags: returns the flags that arriving samples get beside their own.
+        notice: callback with the name of the running variant, for progress.
+        say: function that prints a permanent notice.
+        sample_flags: function that returns further flags of arriving samples.
         clock: seconds, for tests.
         worker_was_killed: True if another process killed a worker, so that its current case must be measured again.
     """
@@ -219,17 +219,16 @@ class Manager:
         budget_s: float = math.inf,
         upcoming: Family | None = None,
     ) -> dict[str, str]:
-        """Visit one family; gives the status of each variant, `NOT_MEASURED` when the run's budget ended before.
+        """Visit one family, and return the status of each variant (`NOT_MEASURED` if the run's budget ended first).
 
         Args:
-            family: what to measure.
-            visit: in a later one than the first the variants that are ok so far are measured further, unless all
-                samples are taken.
-            budget_s: seconds that the run has left; sampling takes no longer, and a worker that hangs hardly.
-            upcoming: likely to be visited next: its data may be made meanwhile, where the same worker measures both.
+            family: family to measure.
+            visit: visit to make. After the first one, variants that are ok continue until all samples are taken.
+            budget_s: seconds left for the run; sampling takes no longer, a hung worker only slightly.
+            upcoming: family that is likely next; its data can be made meanwhile if the same worker measures both.
 
         Raises:
-            Stopped: a signal came; everything that the worker had sent is written.
+            Stopped: a signal arrived; everything that the worker had sent is written.
         """
         self._visit_began_s = self.clock()
         self._end_s, self._patience_s = self._visit_began_s + budget_s, visit.patience_s

@@ -55,7 +55,7 @@ def host_memory_bytes(root: Path = Path("/")) -> int:
     """The memory that this process can have: the host's, or less in a container or a batch job.
 
     Args:
-        root: where ``proc`` and ``sys`` are looked for.
+        root: directory that contains ``proc`` and ``sys``.
     """
     import psutil
 
@@ -84,10 +84,10 @@ class RunBudget:
     """Seconds that a whole run may take.
 
     Attributes:
-        seconds: None for no limit.
+        seconds: limit in seconds; None for no limit.
         clock: seconds, for tests.
-        begun_s: when the run began, by the clock; None: now.
-        reserve_s: gives the seconds that the end of the run will take.
+        begun_s: start of the run, by the clock; None for now.
+        reserve_s: function that returns the seconds needed to finish the run.
     """
 
     seconds: float | None
@@ -198,13 +198,13 @@ _DEPTH: Final = 4
 
 
 class OtherRun(msgspec.Struct, frozen=True):
-    """A run as the others on its device see it.
+    """A run, as seen by others on its device.
 
     Attributes:
-        pid: its process.
-        output: its run folder.
-        since: when it began, ISO 8601.
-        exclusive: True if it must be alone.
+        pid: process of the run.
+        output: folder of the run.
+        since: start time, ISO 8601.
+        exclusive: True if it must have the device alone.
     """
 
     pid: int
@@ -239,12 +239,12 @@ class DeviceLock:
     """Shows that this run uses a device, until `release` or the end of the process.
 
     Args:
-        key: of the device (`device_key`).
-        mine: the entry that other runs read.
-        folder: where runs show themselves.
+        key: key of the device (`device_key`).
+        mine: entry of this run that other runs read.
+        folder: folder in which runs register.
 
     Raises:
-        OSError: the folder cannot be written, or another user's is in its way.
+        OSError: the folder cannot be written, or belongs to another user.
     """
 
     def __init__(self, key: str, mine: OtherRun, folder: Path) -> None:
@@ -309,8 +309,8 @@ class SharingWatch:
     """Looks for other runs while this one goes on, and reports each one once.
 
     Attributes:
-        lock: of this run; with None no other run is seen.
-        tell: called with every new one.
+        lock: lock of this run; None if other runs are invisible.
+        tell: callback for each new run.
         clock: seconds, for tests.
     """
 

@@ -163,11 +163,11 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
     budget decides.
 
     Args:
-        family: whose cases have results.
-        run: as an earlier session left it.
-        device_class: of its device.
-        sampling: the limits of all visits together.
-        next_block: number of a block that no session has taken.
+        family: family whose cases have results.
+        run: run as an earlier session left it.
+        device_class: class of its device.
+        sampling: limits of all visits together.
+        next_block: next free block number.
     """
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
     own_cases = run.cases.loc[run.cases["case_id"].isin(names), [*schema.columns("cases")]]

@@ -54,13 +54,13 @@ LAST_S: Final = 2.0
 
 @dataclass
 class EndTrials:
-    """Estimates how long the end of a run will take, from tries of it while the run goes on.
+    """Estimates the time needed to finish a run, by trial runs of that step.
 
-    The time grows with the rows, and is taken to be proportional to them until the next try. All tries together take
-    about as long as the end.
+    The time is assumed to be proportional to the number of rows until the next trial. All trials together take about as
+    long as the final step.
 
     Attributes:
-        writer: of the run's folder.
+        writer: writer of the run's folder.
         clock: seconds, for tests.
     """
 
@@ -88,10 +88,10 @@ class RunEnd:
     """Leaves a finished folder.
 
     Attributes:
-        writer: of the folder.
-        progress: prints what is kept.
-        signals: end the run, and are ignored while the folder is finished.
-        how: options that a command which goes on needs beside ``--resume``.
+        writer: writer of the folder.
+        progress: progress display.
+        signals: signals that end the run; ignored while the folder is finished.
+        how: further options needed besides ``--resume`` to continue.
     """
 
     writer: RunWriter
@@ -125,10 +125,10 @@ class RunEnd:
         self.progress.say(f"{cause}: what was measured is kept in {self.writer.path}; {again}")
 
     def say_what_lacks(self, budget: RunBudget, lacking: int, wide: int) -> str | None:
-        """Print what the budget was too small for; returns why the run ends before everything was done, or None.
+        """Print what the budget left out, and return the reason why the run ends early, or None.
 
         Args:
-            budget: of the run.
+            budget: budget of the run.
             lacking: families without results.
             wide: families that are less precise than requested.
         """

@@ -39,25 +39,25 @@ _States = Annotated[str, Meta(pattern=f"^({'|'.join(STATES_ASKED)})\\Z")]
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """The part of a command line that says what is measured, and how thoroughly.
+    """The settings of a measurement, as given on the command line.
 
     Attributes:
         names: patterns, chapters or catalogue ids; all patterns when empty.
-        preset: of the problem sizes.
+        preset: preset of the problem sizes.
         overrides: values of axes and sizes, as ``name=value,value``.
         paths: pattern files beside the built-in ones.
         device: ``auto``, ``gpu``, ``cpu`` or a SYCL filter string.
         require_gpu: refuse the fall-back to the CPU device.
-        precision: wanted half-width of the log speed-up's interval; None: the default.
-        budget_s: seconds of sampling for each family; None: the preset's.
-        state: of the caches before each sample: hot, cold or both; None: as each pattern declares.
-        seed: of the data and of the order of samples.
-        instances: of each family, before its precision may end the sampling; None: the preset's.
-        passes: times that the run comes to each family; None: the preset's.
-        min_samples: of each variant and instance, before its precision may end the sampling; None: the preset's.
-        max_samples: of each variant and family, both states together; None: the default.
-        versions: names of the two versions that are measured side by side, the old one first (`xebench ab`);
-            then no built-in patterns are.
+        precision: wanted half-width of the log speed-up's interval; None for the default.
+        budget_s: seconds of sampling for each family; None for the preset's.
+        state: state of the caches before each sample: hot, cold or both; None for each pattern's own.
+        seed: seed of the data and of the order of samples.
+        instances: least number of instances per family; None for the preset's.
+        passes: number of visits to each family; None for the preset's.
+        min_samples: least number of samples per variant and instance; None for the preset's.
+        max_samples: most samples per variant and family, in both states together; None for the default.
+        versions: names of the two versions to measure side by side, the old one first (`xebench ab`); built-in patterns
+            are then left out.
     """
 
     names: tuple[str, ...]
@@ -133,22 +133,22 @@ PASSES = 3
 
 @dataclass(frozen=True)
 class Options:
-    """The way in which one session measures a plan.
+    """The options of one session of a run.
 
     Attributes:
-        output: the run folder.
+        output: folder of the run.
         recipe: the user's settings. Its device, seed and limits of sampling are used; the manifest keeps it.
         overwrite: replace an earlier run in the same folder.
-        resume: go on with the run in the folder.
+        resume: continue the run in the folder.
         timeout_s: silence after which a worker counts as hung; None: by preset.
-        memory_limit: what a worker may occupy, as `xebench.runner.resource_limits.parse_memory` takes it.
+        memory_limit: memory limit of a worker, in the form of `xebench.runner.resource_limits.parse_memory`.
         run_budget_s: seconds for the whole run, planned by `xebench.runner.visits`; families that do not fit are not
             measured.
-        begun_s: when the command began, by `time.monotonic`; None: when the run does.
+        begun_s: start of the command, by `time.monotonic`; None for the start of the run.
         exclusive: refuse to run while another run uses the device.
-        command_line: for the manifest.
-        kept_roofs: looks up what `xebench roofline` measured of a device earlier.
-        run_roofs: keeps the roofs of runs for later ones; None to measure them in each run.
+        command_line: command line, for the manifest.
+        kept_roofs: function that returns the earlier measurement of a device by `xebench roofline`.
+        run_roofs: store that keeps roofs of runs for later ones; None to measure them in each run.
     """
 
     output: Path
@@ -226,19 +226,19 @@ class Progress(Protocol):
         """A visit to a family begins.
 
         Args:
-            done: visits that are over.
-            total: visits that are planned now; that may change.
-            name: of the family.
-            left_s: seconds that are left for all of them, as far as is known.
+            done: number of finished visits.
+            total: number of planned visits, which may change.
+            name: name of the family.
+            left_s: seconds left for all visits; None if unknown.
         """
 
     def variant(self, name: str) -> None:
         """A variant of the family is at work."""
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Called when a family gets no further visit, or its answers are sure.
+        """Called when a family gets no further visit, or its answers are certain.
 
         Args:
-            name: of the family.
-            answers: a variant each, with the answer so far and a few words such as ``1.97x``.
+            name: name of the family.
+            answers: variants, each with its current answer and a short text such as ``1.97x``.
         """

@@ -40,13 +40,13 @@ MARGIN: Final = 1.3
 
 @dataclass(frozen=True)
 class PairSoFar:
-    """A variant and what it is compared with.
+    """A variant and its comparison, while the run continues.
 
     Attributes:
-        variant: its name.
-        judgement: the answer as it would be now.
-        words: the speed-up in a few characters, or what became of the variant.
-        state: for the plan; None when there is no speed-up, and none to come.
+        variant: name of the variant.
+        judgement: current answer.
+        words: short text: the speed-up, or the variant's status.
+        state: state for the plan; None if there is and will be no speed-up.
     """
 
     variant: str
@@ -141,12 +141,12 @@ def _wanted(logs: Interval, claim: Claim, band: float) -> float:
 
 @dataclass(frozen=True)
 class Unvisited:
-    """Families that the time was not enough for.
+    """Families without enough time.
 
     Attributes:
         never: families that were not visited.
-        cut_off: how many families lack results, since a visit was cut off or a worker was killed.
-        wide: how many have results, and were to be visited again.
+        cut_off: number of families without results, because a visit was cut off or a worker was killed.
+        wide: number of families with results that need another visit.
     """
 
     never: Sequence[Family]
@@ -159,12 +159,12 @@ class Visiting:
     """Visits families.
 
     Attributes:
-        families: all of them; what an earlier session has of one is restored in the manager.
-        manager: measures.
-        visits: plans.
-        budget: of the run.
-        progress: receives the progress.
-        held: within it a signal waits until what a worker had sent is taken.
+        families: all families; the manager restores results of an earlier session.
+        manager: manager that measures.
+        visits: planner of visits.
+        budget: budget of the run.
+        progress: progress display.
+        held: context manager that defers signals until everything sent by a worker is received.
         clock: seconds, for tests.
     """
 

@@ -49,11 +49,11 @@ class Visit:
     """One visit to a family.
 
     Attributes:
-        number: of the family's visits, from 0.
+        number: index among the family's visits, from 0.
         sampling_s: seconds of sampling.
-        instances: that it takes, time permitting; None: as many as the family needs at least.
-        longest_s: seconds of sampling until which it waits for an interval of one instance; 0: it does not.
-        patience_s: seconds that a worker which says nothing may take from the other families.
+        instances: number of instances, time permitting; None for the least that the family needs.
+        longest_s: longest sampling, in seconds, to get an interval from one instance; 0 to stop regardless.
+        patience_s: seconds that a silent worker may take from the other families.
     """
 
     number: int = 0
@@ -68,9 +68,9 @@ class PairState:
     """The state of a pair.
 
     Attributes:
-        half_width: of the interval of its log speed-up; infinite when there is none yet.
-        instances: that the interval is of.
-        wanted: the half-width that would answer its claim; None when it is answered, or nothing is claimed.
+        half_width: half-width of the log speed-up's interval; infinite before there is one.
+        instances: number of instances in the interval.
+        wanted: half-width that would answer the claim; None if it is answered, or without a claim.
     """
 
     half_width: float
@@ -83,13 +83,13 @@ class FamilyState:
     """The state of a family.
 
     Attributes:
-        visits: that are over.
+        visits: number of finished visits.
         over: True if it needs no other visit: it is as precise as requested, all samples are taken, or it failed.
-        rest_s: seconds of sampling that its own budget leaves.
-        beside_s: what its last visit took beside sampling; None when that is not known.
-        instance_s: seconds of sampling that make an instance with enough blocks; None when that is unknown.
-        pairs: in each state of the caches.
-        late: True if it waits for the other families' first visits, since one of its pattern was cut off.
+        rest_s: seconds of sampling left in its own budget.
+        beside_s: seconds of the last visit without sampling; None if unknown.
+        instance_s: seconds of sampling per instance with enough blocks; None if unknown.
+        pairs: pairs in each state of the caches.
+        late: True if it waits for the other families' first visits because a family of its pattern was cut off.
     """
 
     visits: int = 0
@@ -121,11 +121,11 @@ class Visits:
     budget_s: float | None = None
 
     def next(self, families: Sequence[FamilyState], left_s: float = math.inf) -> tuple[int, Visit] | None:
-        """The number of the family to visit, and for how long; None when nothing is left to do, or no time for it.
+        """The index of the next family and its visit; None if nothing is left to do, or no time.
 
         Args:
-            families: as they are now.
-            left_s: seconds that are left of the budget.
+            families: current states of the families.
+            left_s: seconds left in the budget.
         """
         if self.budget_s is None:
             return self._in_turn(families)
@@ -147,12 +147,12 @@ class Visits:
         return new + (max(0, int(left_s / usual_s) - new) if opened else 0)
 
     def seconds_to_come(self, families: Sequence[FamilyState], left_s: float, spent_s: float) -> float | None:
-        """Seconds that are left: of the budget, or by what visits took so far; None if unknown.
+        """Seconds left: from the budget, or estimated from earlier visits; None if unknown.
 
         Args:
-            families: as they are now.
-            left_s: of the budget.
-            spent_s: by the visits so far.
+            families: current states of the families.
+            left_s: seconds left in the budget.
+            spent_s: seconds spent on visits so far.
         """
         if self.budget_s is not None:
             return max(0.0, left_s)

@@ -61,13 +61,13 @@ def alone_on(
     unseen: Callable[[str], object],
     folder: Path | None = None,
 ) -> Iterator[None]:
-    """Within this block no other worker of this user and host measures on a device; a dead one holds nothing.
+    """Reserve a device among the workers of this user and host for this block; the lock ends with the process.
 
     Args:
-        device: its row.
-        poll: called while it waits; what it raises ends that.
-        unseen: called with the reason why others are not seen, if the runtime folder cannot be written.
-        folder: where runs show themselves.
+        device: row of the device.
+        poll: callback while waiting; an exception that it raises ends the wait.
+        unseen: callback with the reason why other workers are invisible, if the runtime folder cannot be written.
+        folder: folder in which runs register.
     """
     place = (folder or locks_folder()) / device_key(device)
     try:
@@ -135,9 +135,9 @@ class Agent:
     """Measures families on the device of a worker.
 
     Attributes:
-        order: of the run.
-        announced: what the worker has said of itself.
-        tell: reports to the command.
+        order: order of the run.
+        announced: announcement of the worker.
+        tell: function that reports to the command.
     """
 
     order: Order

@@ -15,11 +15,11 @@ from xebench.runner.cluster.agent import Agent, announce
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order
 
 
-class DevicePlugin(WorkerPlugin):  # type: ignore[misc]  # without types where the extra is not installed
+class DevicePlugin(WorkerPlugin):  # type: ignore[misc]  # untyped if the extra is not installed
     """A run on a worker.
 
     Args:
-        order: of the run, whose name is the plugin's.
+        order: order of the run; the run's name is the plugin's.
     """
 
     def __init__(self, order: Order) -> None:

@@ -34,10 +34,10 @@ class Software:
     """The software and files of a measurement.
 
     Attributes:
-        version: of xebench.
-        stack: which of the two stacks.
-        source: a hash of all Python files of xebench and its patterns.
-        files: a hash of each file of the user that patterns depend on, by path.
+        version: version of xebench.
+        stack: one of the two stacks.
+        source: hash of all Python files of xebench and its patterns.
+        files: hash of each user file that patterns depend on, by path.
     """
 
     version: str
@@ -55,7 +55,7 @@ class Software:
         """The change that a worker needs to equal this software; None if nothing differs.
 
         Args:
-            other: of the worker.
+            other: software of the worker.
         """
         if other.version != self.version:
             return f"has xebench {other.version}, and here is {self.version}: install the same there"
@@ -101,16 +101,16 @@ class Order:
     """The settings of a run, the same for all workers.
 
     Attributes:
-        name: of the run, unique.
-        software: that must be the same everywhere.
+        name: unique name of the run.
+        software: software that all workers must have.
         recipe: the run's settings.
-        run: its folder, for other runs on the device.
+        run: folder of the run, shown to other runs on the device.
         timeout_s: silence after which a worker process counts as hung; None: by preset.
-        memory_limit: what a worker process may occupy, as the user wrote it: a part is one of the worker's host.
+        memory_limit: memory limit of a worker process, as the user wrote it; a percentage refers to the worker's host.
         exclusive: refuse a device that another run uses.
         run_budget_s: seconds for the whole run; None for no limit.
-        first_block: number of every family's first block.
-        calibrated: devices whose roofs the run has.
+        first_block: number of the first block of each family.
+        calibrated: devices with measured roofs.
     """
 
     name: str
@@ -127,16 +127,16 @@ class Order:
 
 @dataclass(frozen=True)
 class Announcement:
-    """A worker's announcement of itself.
+    """A worker's description of itself.
 
     Attributes:
-        host: its name.
-        machine: identifies its machine among others of the same name.
-        device: the one that it measures on; None without one.
+        host: name of the host.
+        machine: identifier that distinguishes machines of the same name.
+        device: device that it measures on; None without one.
         lanes: work-items that fill the device.
-        unfit: why it can measure nothing; empty when it can.
-        different: what it must change to have the software of the run; empty if nothing.
-        facts: of the host, for the manifest.
+        unfit: reason why it cannot measure; empty if it can.
+        different: change that gives it the software of the run; empty if it has it.
+        facts: facts about the host, for the manifest.
     """
 
     host: str
@@ -158,10 +158,10 @@ class FamilyOrder:
     """A family to measure.
 
     Attributes:
-        number: in the plan.
-        family: the source of its pattern is a portable one.
+        number: index in the plan.
+        family: family to measure; the path of its pattern's source is portable.
         share_s: seconds that it may take; None for no limit.
-        left_s: seconds that the run has left; what a device needs before its first family is part of them.
+        left_s: seconds left for the run, which include the preparation of a device for its first family.
     """
 
     number: int
@@ -175,13 +175,13 @@ class FamilyResult:
     """A worker's results of a family.
 
     Attributes:
-        device: the row of its device; with roofs when it has measured them.
-        tables: rows as they came, each some rows of one table.
-        first_sample, end_sample: the numbers that samples and checks may have.
-        answers: variant, answer and a few words of each, for progress.
-        cut_off: a process was killed from outside, so that cases lack results.
-        lacks: how many families the time was not enough for: 0 or 1.
-        wide: how many were to be visited again: 0 or 1.
+        device: row of its device, with roofs if it measured them.
+        tables: rows in the order of arrival; each entry has rows of one table.
+        first_sample, end_sample: first_sample, end_sample: the numbers that samples and checks may have.
+        answers: variant, answer and short text of each, for progress.
+        cut_off: True if another process killed a worker, so that cases lack results.
+        lacks: number of families without enough time: 0 or 1.
+        wide: number of families that need another visit: 0 or 1.
     """
 
     device: Mapping[str, Any]

@@ -34,10 +34,10 @@ class Scheduler:
     """A connection to a Dask scheduler; a context manager.
 
     Args:
-        address: as the scheduler prints it, or ``host:port``.
+        address: address as the scheduler prints it, or ``host:port``.
 
     Attributes:
-        news: messages of workers and tasks, in the order in which they came.
+        news: messages of workers and tasks, in order of arrival.
 
     Raises:
         BrokenEnvironment: the extra is not installed.

@@ -40,13 +40,13 @@ class Workers:
     """The workers that can measure, all on devices of one class.
 
     Args:
-        scheduler: whose.
-        order: of the run.
-        progress: called when workers come and go.
+        scheduler: scheduler of the workers.
+        order: order of the run.
+        progress: progress display, called when workers come and go.
         clock: seconds, for tests.
 
     Attributes:
-        device_class: of the devices.
+        device_class: class of the devices.
 
     Raises:
         XebenchError: one has other software, or two machines have one name.
@@ -168,10 +168,10 @@ class Folder:
     """The run folder of a run over several hosts.
 
     Args:
-        writer: of the folder.
-        device_class: of the run's devices.
-        seed, precision: of the run, for its cases.
-        earlier: the folder's rows of an earlier session.
+        writer: writer of the folder.
+        device_class: class of the run's devices.
+        seed, precision: settings of the run, recorded in its cases.
+        earlier: rows of the folder from an earlier session.
     """
 
     def __init__(
@@ -260,22 +260,22 @@ FETCH_S: Final = 30.0
 
 
 class Tasks:
-    """Families that are being measured somewhere.
+    """Families that workers are measuring.
 
     Args:
-        families: to measure.
-        scheduler: takes them.
-        order: of the run.
-        workers: measure them.
-        folder: takes their rows.
-        progress: receives the progress.
-        signals: wait while rows are written.
-        budget: of the run.
+        families: families to measure.
+        scheduler: scheduler that receives the families.
+        order: order of the run.
+        workers: workers that measure them.
+        folder: folder that receives their rows.
+        progress: progress display.
+        signals: signals, deferred while rows are written.
+        budget: budget of the run.
 
     Attributes:
-        cut_off: whether a family lacks results, since a process was killed from outside.
-        lacking: how many families the budget was not enough for.
-        wide: how many were to be visited for longer.
+        cut_off: True if a family lacks results because another process killed a worker.
+        lacking: number of families without results within the budget.
+        wide: number of families that need more time.
     """
 
     def __init__(
