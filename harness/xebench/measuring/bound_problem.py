@@ -46,14 +46,14 @@ class Binding:
 
     Args:
         problem: the problem on the host.
-        parameters: of the family; they become attributes too.
+        parameters: parameters of the family, which become attributes too.
         memory: the device's memory.
 
     Attributes:
-        bound: what variants see.
+        bound: object that variants receive.
         initial: initial contents of the in-out arrays.
         inputs: contents of the arrays that no variant may change.
-        arrays: the arrays on the device, and outputs of the host, which variants reach by ``bound``.
+        arrays: arrays on the device, and outputs on the host, that variants use through ``bound``.
     """
 
     def __init__(self, problem: Problem, parameters: Mapping[str, Any], memory: DeviceMemory) -> None:
@@ -147,13 +147,13 @@ def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: in
     """Refuse a problem that does not fit the device.
 
     Args:
-        problem: on the host.
-        global_memory_bytes: that the device has.
-        max_alloc_bytes: of one allocation; 0 where that is not known.
-        copies: how many processes put it on the device.
+        problem: problem on the host.
+        global_memory_bytes: memory of the device.
+        max_alloc_bytes: largest allocation; 0 if unknown.
+        copies: number of processes that put the problem on the device.
 
     Raises:
-        TooLarge: names what is needed and what there is.
+        TooLarge: the problem does not fit; the message has both sizes.
     """
     sizes = [device_bytes(field) for field in problem.fields.values()]
     total, largest = copies * sum(sizes), max(sizes, default=0)

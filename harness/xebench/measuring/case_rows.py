@@ -110,7 +110,7 @@ def fixed_columns(
     Args:
         family: the variants at one size and one point of their axes.
         device: the row of the device.
-        seed: of the problem's data.
+        seed: seed of the problem's data.
         precision: wanted half-width of the speed-ups' intervals.
     """
     info, device_class = family.pattern, str(device["device_class"])

@@ -31,11 +31,11 @@ def same_bits(one: Array, other: Array) -> bool:
 
 
 def exact_parts(reference: Mapping[str, Any], expected: Mapping[str, Array]) -> dict[str, Array]:
-    """Those of the reference's arrays that have more digits than the outputs.
+    """The reference's arrays with a higher precision than the outputs.
 
     Args:
-        reference: what the pattern's reference gave.
-        expected: the same in the outputs' types.
+        reference: results of the pattern's reference.
+        expected: results in the outputs' types.
     """
     raw = {name: np.asarray(reference[name]) for name in expected}
     return {
@@ -111,19 +111,20 @@ def poison_for(
     not_a_number: bool = False,
     extremes: tuple[Any, Any] | None = None,
 ) -> Array:
-    """The poison of an output before a variant writes it: it differs from ``expected`` wherever something is written.
+    """The poison for an output before a variant writes it, chosen to differ from ``expected``.
 
-    A number that ``expected`` does not contain, another one each time, so that no variant can predict it. Truth values,
-    and outputs that are written in part, differ at a random half: else their poison would be as good as the answer.
+    The poison is a random number that ``expected`` does not contain. Booleans, and outputs that are written in part,
+    differ at a random half of the elements: otherwise the poison would reveal the answer.
 
     Args:
-        expected: what the variant must write.
-        source: of random numbers.
+        expected: array that the variant must write.
+        source: source of random numbers.
         rtol: relative tolerance of the comparison.
-        atol: absolute tolerance of it.
-        fill: value of the elements that variants do not write, if there are any; they keep it.
-        not_a_number: NaN for floating point, which also spoils what is added to; a number where NaN is expected.
-        extremes: see `extremes_of`, where they are known.
+        atol: absolute tolerance of the comparison.
+        fill: value of elements that variants do not write; None if they write all.
+        not_a_number: True for NaN as floating-point poison, which also spoils sums. A number is used if NaN is
+            expected.
+        extremes: result of `extremes_of`, if known.
 
     Returns:
         An array of the shape and type of ``expected``; where all elements are equal it is one number, broadcast.
@@ -138,7 +139,7 @@ def poison_for(
         poison = _other_integers(expected, *(extremes or extremes_of(expected)), source)
     if fill is not None:
         poison = poison.copy()
-        # elsewhere, too, lest what is to be written be what holds something else
+        # elsewhere too, so that the poison does not mark the elements to write
         poison[(expected == np.asarray(fill, expected.dtype)) | ~_random_half(expected, source)] = fill
     return poison
 
@@ -206,16 +207,16 @@ def check_reference(
     """The reference as arrays of the declared types.
 
     Args:
-        expected: what the pattern's reference gave.
+        expected: results of the pattern's reference.
         declared: shape and dtype of every output and in-out array.
-        initial: initial contents of the in-out arrays, and what outputs hold that are written in part.
+        initial: initial contents of in-out arrays and of outputs that are written in part.
         rtol: relative tolerance of the comparison.
-        atol: absolute tolerance of it.
+        atol: absolute tolerance of the comparison.
 
     Raises:
-        UnusableReference: no dictionary, names differ, shapes differ, nothing to compare, no numbers, numbers of
-            another kind, not finite, an array that is expected to stay as it is, or tolerances that let one number
-            pass for all elements.
+        UnusableReference: no dictionary, wrong names or shapes, nothing to compare, no numbers or numbers of another
+        kind, values that are not finite, an in-out array that stays unchanged, or tolerances so wide that one number
+        passes for all elements.
     """
     wanted = ", ".join(f"{name!r}: array" for name in sorted(declared))
     if not isinstance(expected, Mapping):

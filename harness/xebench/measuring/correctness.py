@@ -51,13 +51,13 @@ class Expected:
 
     Attributes:
         rtol, atol: tolerances.
-        arrays: by name; of ranks, those of all of them, with the rank as the first index.
-        exact: the same in higher precision, where the reference has it.
-        fills: of each output, what elements hold that variants do not write; None where they write all.
-        ranks: how many; 0 where the variant runs in one process.
-        of: the variant whose first results are what all others must have; "": none, it is known before.
-        other: the same of the second data set; None where there is none.
-        rules: the pattern's own for what is right; None to compare element by element.
+        arrays: arrays by name; with ranks, those of all ranks, with the rank as the first index.
+        exact: arrays in higher precision, if the reference has it.
+        fills: value of each output's unwritten elements; None if variants write all.
+        ranks: number of ranks; 0 for one process.
+        of: variant whose first results all others must match; "" if the results are known beforehand.
+        other: results for the second data set; None without one.
+        rules: rules of the pattern that decide correctness; None to compare element by element.
     """
 
     rtol: float
@@ -137,13 +137,13 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
     """The results that a variant with so many ranks must write.
 
     Args:
-        pattern: with the reference.
+        pattern: pattern with the reference.
         view: the problem as the reference sees it.
-        problem: says which arrays are written.
-        ranks: 0 for none.
+        problem: problem that declares the written arrays.
+        ranks: number of ranks; 0 for none.
 
     Raises:
-        UnusableReference: the reference cannot serve.
+        UnusableReference: see `check_reference`.
     """
     rules = pattern.rtol, pattern.atol
     references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
@@ -161,14 +161,14 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
 
 
 class Checker:
-    """Checks the variants of one family, in whatever place each of them runs.
+    """Checks the variants of one family, wherever they run.
 
     Args:
-        expected: by how many ranks a variant has; none: no results are looked at.
-        source: of random numbers, for what stands in outputs before they are written.
+        expected: expected results by the number of a variant's ranks; empty to check nothing.
+        source: source of random numbers for the poison of outputs.
 
     Attributes:
-        data_set: number of the data of this instance.
+        data_set: number of this instance's data set.
     """
 
     def __init__(self, expected: Mapping[int, Expected], source: random.Random) -> None:
@@ -209,13 +209,13 @@ class Checker:
         when: str = "after its samples",
         remember: Callable[[Sequence[EventTimes]], object] = id,
     ) -> None:
-        """Call a variant again, on poisoned outputs; it drops out when its results are wrong by now.
+        """Call a variant again on poisoned outputs; it drops out if its results are now wrong.
 
         Args:
             run: the variant.
-            place: where it runs.
+            place: place where it runs.
             when: moment of the check, in words.
-            remember: called with the commands, for the rules that the next sample's times must obey.
+            remember: callback with the times of the commands, which the rules for the next sample need.
         """
         expected = self._of(run)
         checked = place.check(run.name, None if expected is None else expected.poison(self._source))

@@ -15,8 +15,8 @@ def seed_of(first: int, data_set: int) -> int:
     """The seed of a data set, by its number.
 
     Args:
-        first: of number 0.
-        data_set: its number.
+        first: seed of data set 0.
+        data_set: number of the data set.
     """
     return first + data_set
 
@@ -25,9 +25,9 @@ class DataSets:
     """The problems of a family by number, made when they are needed.
 
     Args:
-        make: a problem of a seed.
-        seed: of the first.
-        kept: those that are made already.
+        make: function that makes a problem from a seed.
+        seed: seed of the first data set.
+        kept: problems that exist already.
     """
 
     def __init__(self, make: Callable[[int], Problem], seed: int, kept: Sequence[Problem] = ()) -> None:

@@ -64,7 +64,7 @@ class DeviceNumbers:
     """Makes numbers on a device (`xebench.measuring.random_numbers.Maker`).
 
     Args:
-        queue: of the device.
+        queue: queue on the device.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:

@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Lost(Exception):
-    """A worker has ended, or has given up, before it had answered.
+    """A worker ended, or gave up, before it answered.
 
     Attributes:
-        how: it ended, or why it gave up.
-        status: of the cases that it was lost with.
-        variant: the one at work; None when it was at what all of them need.
-        stage: what it was at; empty when it has given up.
-        silent_s: for how long it had been silent when that was too long; None when it was not.
+        how: way in which it ended, or reason why it gave up.
+        status: status of the unfinished cases.
+        variant: running variant; None during a step that all variants need.
+        stage: current stage; empty if it gave up.
+        silent_s: seconds of silence if it was silent for too long, else None.
     """
 
     how: str
@@ -124,14 +124,14 @@ class DeviceWorker(Generic[T]):
         """Send a request, and yield the worker's answers until it is done.
 
         Args:
-            request: what to do.
-            variants: that it is about, as the activity page numbers them.
-            silence_s: returns the seconds for which the worker may be silent; called before each answer.
-            look: called a few times a second while the worker is silent, with its current variant, the stage and
-                these seconds.
+            request: request to send.
+            variants: variants of the request, in the order of the activity page's numbers.
+            silence_s: function that returns the longest silence in seconds; called before each answer.
+            look: callback with the current variant, the stage and these seconds, called a few times per second during
+                silence.
 
         Raises:
-            Lost: it has ended, or is silent for too long, or has given up.
+            Lost: it ended, was silent for too long, or gave up.
             XebenchError: see `ready`.
         """
         process = self.ready()
@@ -218,11 +218,11 @@ def start_worker(
 
     Args:
         device: SYCL filter string.
-        handler: the module that answers requests (`xebench.measuring.serve`).
-        answers: the union of its messages.
-        environment: variables that it sets before it loads the SYCL runtime.
-        memory_limit_bytes: that the worker may occupy; None for no limit.
-        poll: called a few times a second while it is listened to.
+        handler: module that answers requests (`xebench.measuring.serve`).
+        answers: union of its messages.
+        environment: variables set before the SYCL runtime is loaded.
+        memory_limit_bytes: memory limit of the worker; None for no limit.
+        poll: callback, called a few times per second while listening.
     """
     arguments = (handler, device, json.dumps(dict(environment or {})))
     return WorkerProcess(Program.SERVE, arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll)

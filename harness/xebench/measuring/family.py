@@ -51,25 +51,25 @@ NO_COMMAND: Final = (
 
 @dataclass(frozen=True)
 class Plan:
-    """The settings with which a family is measured.
+    """The settings of a family's measurement.
 
     Attributes:
         metric: device, span, wall or build.
-        sampling: how long.
-        baseline: the variant that speed-ups are counted from.
-        seed: of the order of samples, and of what stands in outputs before they are written.
-        compared: variants, each with another that it is compared with beside the baseline.
-        bytes_moved: least traffic to memory of one execution, where known.
-        in_batches: whether several executions may be one sample: nothing must be done before each.
-        first_block, first_instance: numbers that are not taken yet.
-        last: no pass comes after this one.
+        sampling: limits of the sampling.
+        baseline: baseline of the speed-ups.
+        seed: seed of the order of samples and of the poison of outputs.
+        compared: variants, each with another variant to compare with in addition to the baseline.
+        bytes_moved: least traffic to memory of one execution; None if unknown.
+        in_batches: True if one sample may have several executions, with nothing to do between them.
+        first_block, first_instance: next free numbers.
+        last: True for the last pass.
         earlier: log speed-ups of earlier passes' instances, by state.
-        priors: what others say of how much instances differ, by state.
-        essential: the variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "":
-            a failure costs the one variant.
-        no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
-        words: for stages, in reasons.
-        data_sets: the data that instances take in turn; None if the data are unknown.
+        priors: spread between instances in the run's other pairs, by state.
+        essential: variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "" if a
+            failure ends only the variant itself.
+        no_command: error message for a variant that records no command; may contain ``{name}``.
+        words: names of stages in reasons.
+        data_sets: number of data sets that instances use in turn; None if the data are unknown.
     """
 
     metric: str
@@ -107,15 +107,15 @@ class FamilyLoop:
     """The variants of one family, measured together.
 
     Args:
-        plan: how.
-        runs: the variants, which receive their results.
-        places: where they run; all have begun.
+        plan: settings of the measurement.
+        runs: variants, which receive their results.
+        places: places where they run, already begun.
         expected: see `Checker`.
-        rows: takes what is measured.
-        device: that they run on.
-        make_flusher: what empties its caches, for cold samples.
-        listener: called with the progress.
-        clock: counts what seconds go into.
+        rows: receiver of measured rows.
+        device: device that they run on.
+        make_flusher: function that makes the flusher of its caches, for cold samples.
+        listener: receiver of the progress.
+        clock: clock that counts seconds by their use.
 
     Attributes:
         stopped_by: the rule that ended the sampling.

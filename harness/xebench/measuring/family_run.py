@@ -60,17 +60,17 @@ class FamilyRun:
     """One family on one session.
 
     Attributes:
-        request: what is measured, and how thoroughly.
-        session: of the device.
-        device: what it offers.
-        sender: takes rows and results.
-        activity: shows what is worked at.
-        sums: of inputs on the device.
-        pool: processes in which variants run that do not run here.
-        store: has the problems and references that were made before.
-        flusher: empties the device's caches; made when it is needed first, and kept.
-        beside: makes the data of the next family meanwhile; None where no core is free for that.
-        tried: patterns that were tried at an odd size.
+        request: request to measure.
+        session: session on the device.
+        device: description of the device.
+        sender: receiver of rows and results.
+        activity: page that shows the current work.
+        sums: checksums of inputs on the device.
+        pool: processes for variants that do not run in this one.
+        store: store of problems and references made before.
+        flusher: function that returns the flusher of the device's caches, made on first use.
+        beside: maker of the next family's data in the background; None without a free core.
+        tried: patterns already tried at an odd size.
     """
 
     request: MeasureFamily

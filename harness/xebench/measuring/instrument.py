@@ -61,10 +61,10 @@ class Overheads:
     """Host time for one sample beside its device time: medians over rounds, in ns.
 
     Attributes:
-        sample_ns: by the harness: order of the blocks, launch, wait, reading times, rules, rows into the pipe, the
+        sample_ns: time in the harness: order of the blocks, launch, wait, reading times, rules, rows into the pipe, the
             stopping rule.
-        bare_ns: by a plain loop: dpctl's submit, wait, and reading times.
-        launch_ns: of ``session.launch`` alone.
+        bare_ns: time in a plain loop: dpctl's submit and wait, and reading times.
+        launch_ns: time of ``session.launch`` alone.
     """
 
     sample_ns: float
@@ -78,11 +78,11 @@ def sample_overheads(
     """Measure both sides in turns.
 
     Args:
-        session: samples go through it; its queue serves the plain loop as well.
+        session: session of the samples; the plain loop uses its queue.
         kernel: takes one one-dimensional array.
         index_space: a ``kernel_api.NdRange`` of one dimension.
         array: the argument.
-        rounds: of each side.
+        rounds: number of rounds of each side.
     """
     launch = partial(session.launch, kernel, index_space, array)
     bare = _bare_loop(session, kernel, index_space, array)
@@ -308,19 +308,19 @@ def measure_roofs(
     """Measure the device's roofs, and the instrument's own error.
 
     Args:
-        session: on the device.
-        brief: look for a moment only, and neither at mixes nor at copies.
-        memory_bytes: that this process may occupy. Where arrays beyond the caches need more, there is no memory roof.
+        session: session on the device.
+        brief: True to measure briefly, without mixes and copies.
+        memory_bytes: memory limit of this process. There is no memory roof if arrays beyond the caches need more.
 
     Returns:
         Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
         of :func:`xebench.measuring.instrument.measure_instrument`.
     """
     device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
-    # copies of data beyond the caches take most of the time, and smoke's are far smaller
+    # copies of data beyond the caches take most of the time, and copies in smoke runs are far smaller
     routes = () if brief else ROUTES
     looked_at = [roof for roof in Roof if not (brief and (roof in MIXES or roof.probes[0] in ROUTES))]
-    # each probe that `xebench roofline` has of a roof: with some of them a run's roof would be the lower one
+    # all probes that `xebench roofline` has of a roof: with fewer, a run's roof would be lower
     roofs = [probe for roof in looked_at for probe in roof.probes[: 1 if brief else None]]
     levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
     effort = _within(BRIEF if brief else RUN, memory_bytes)
@@ -370,11 +370,11 @@ def cold_limit_gbps(session: Session, memory_bytes: float = math.inf) -> float:
 
 
 def make_flusher(session: Session, memory_bytes: float = math.inf) -> Flusher:
-    """Make the kernel that empties the device's caches; measure their size where no driver reports it.
+    """Make the flusher of the device's caches; measure their size if no driver reports it.
 
     Args:
-        session: on the device.
-        memory_bytes: that this process may occupy.
+        session: session on the device.
+        memory_bytes: memory limit of this process.
     """
     told = cache_bytes(session.device)
     return Flusher(session.queue, cold_limit_gbps(session, memory_bytes), told or _measured_cache_bytes(session))

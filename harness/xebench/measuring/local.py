@@ -29,11 +29,11 @@ class ProblemPlace:
     """The variants of a pattern, on the problems of one size.
 
     Args:
-        session: where they run.
-        sums: of inputs on the device.
-        pattern: has the variants.
-        problems: on the host.
-        parameters: of the problem; a variant receives those that it names.
+        session: session where they run.
+        sums: checksums of inputs on the device.
+        pattern: pattern with the variants.
+        problems: problems on the host.
+        parameters: parameters of the problem; a variant receives those that it names.
     """
 
     is_there = True

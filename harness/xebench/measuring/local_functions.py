@@ -40,11 +40,11 @@ class FunctionPlace:
     """Functions of a script.
 
     Args:
-        session: where they run; what it records of direct calls is as before when they end.
-        functions: by name.
+        session: session where they run; its recording of direct calls is restored at the end.
+        functions: functions by name.
         metric: device, span, wall or build.
-        setup: makes the functions' arguments for every instance, from the session; None: they take none.
-        advice: the text added to an error of the first call that is ours.
+        setup: function that makes the arguments for every instance from the session; None without arguments.
+        advice: text appended to an error of ours in the first call.
     """
 
     is_there = True

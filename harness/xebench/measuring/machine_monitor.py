@@ -55,8 +55,8 @@ class MachineMonitor:
     """Reads the machine's state between samples and flags samples whose state differs from that of the beginning.
 
     Args:
-        device_class: gpu or cpu: which clock matters.
-        root: where ``proc`` and ``sys`` are.
+        device_class: gpu or cpu, which selects the clock to watch.
+        root: directory that contains ``proc`` and ``sys``.
         clock: seconds.
     """
 

@@ -63,20 +63,20 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     """Request to measure one family of cases.
 
     Attributes:
-        source: the pattern's file.
-        pattern: its name.
+        source: file of the pattern.
+        pattern: name of the pattern.
         parameters: the preset's numbers and the values of the axes.
         variants: names, in the order of the activity page's numbers.
         case_ids: a key for each variant.
-        sampling: how long to sample.
-        seed: of the data and of the order of samples.
-        first_sample, first_block, first_instance: numbers that are not taken yet.
-        compiled: variants that have their rows of compilation.
-        last: no pass comes after this one.
+        sampling: limits of the sampling.
+        seed: seed of the data and of the order of samples.
+        first_sample, first_block, first_instance: next free numbers.
+        compiled: variants whose compilation is recorded.
+        last: True for the last pass.
         earlier: log speed-ups of earlier passes' instances, by state.
-        compared: variants, each with another that a claim compares it with, beside the baseline.
-        priors: how much instances differ according to the run's other pairs of this metric, by state.
-        upcoming: whose data may be made meanwhile; None where that is not known.
+        compared: variants, each with another variant that a claim compares it with in addition to the baseline.
+        priors: spread between instances in the run's other pairs of this metric, by state.
+        upcoming: next family, whose data may be made meanwhile; None if unknown.
     """
 
     source: str

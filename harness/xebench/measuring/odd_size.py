@@ -31,8 +31,8 @@ def odd_parameters(pattern: Pattern, parameters: Mapping[str, Any]) -> dict[str,
     """The smoke preset's sizes with an odd one; None where a pattern has no plain size ``n``.
 
     Args:
-        pattern: says the odd sizes by ``odd_sizes``, or else has a size ``n``.
-        parameters: of the family, for its axes.
+        pattern: pattern with ``odd_sizes`` or a size ``n``.
+        parameters: parameters of the family, for its axes.
     """
     smoke = {name: size for name, size in pattern.presets["smoke"].items() if type(size) in (int, float, str)}
     odd = pattern.odd_sizes
@@ -45,15 +45,15 @@ def odd_parameters(pattern: Pattern, parameters: Mapping[str, Any]) -> dict[str,
 def tried_at_odd_size(
     session: Session, sums: Sums, pattern: Pattern, parameters: Mapping[str, Any], seed: int, runs: Sequence[VariantRun]
 ) -> dict[str, str]:
-    """Results of variants at an odd size, in a sentence each, by name; empty if the baseline is not right there.
+    """Results of variants at an odd size, one sentence each, by name; empty if the baseline is wrong there.
 
     Args:
-        session: idle.
+        session: idle session.
         sums: see `ProblemPlace`.
-        pattern: of the family.
-        parameters: of the family.
-        seed: of the data.
-        runs: variants that are right at the family's size.
+        pattern: pattern of the family.
+        parameters: parameters of the family.
+        seed: seed of the data.
+        runs: variants with right results at the family's size.
     """
     odd = odd_parameters(pattern, parameters)
     here = [run for run in runs if run.is_good() and not run.variant.ranks and not run.variant.environment]

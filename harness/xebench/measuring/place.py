@@ -43,15 +43,15 @@ class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
     Attributes:
-        variant, status, reason: what ran, and what became of it.
+        variant, status, reason: variant, status, reason: the variant and its outcome.
         error_text: whole text of its error, if the reason has only the first line.
         kernels, devices, switches: see `Started`.
         error_ulp: largest error of its results so far.
         tolerance_used: largest part of an allowed error that a right result had.
-        first_commands, sampled_commands: commands of the first call in an instance, and the most of its samples, where
-            these submit fewer.
+        first_commands, sampled_commands: number of commands in an instance's first call, and the most in its samples,
+            if these submit fewer.
         prepared_kernels: kernels that its preparation submits.
-        program: key of its requests to the device; None if it is not known.
+        program: key of its requests to the device; None if unknown.
         doubt: reason to doubt its times, with its cure; "" if there is none.
         traced: facts of its traced execution (`traced_facts`); None if there was none.
     """
@@ -94,16 +94,17 @@ def start(
     parameters: Mapping[str, Any],
     prepared: Callable[[], None] | None = None,
 ) -> Callable[[], Any]:
-    """Run a variant for the first time; return what every later sample of it calls.
+    """Run a variant for the first time, and return the function that its samples call.
 
-    If it returns a function that is the sample, and what it did before was its preparation; else all of it is.
+    If the variant returns a function, this is the sample, and the work before was its preparation. Otherwise the whole
+    variant is the sample.
 
     Args:
-        function: the variant's.
-        session: where it runs.
-        bound: its problem on the device.
-        parameters: of the problem; it receives those that it names.
-        prepared: called after a preparation.
+        function: function of the variant.
+        session: session where it runs.
+        bound: problem on the device.
+        parameters: parameters of the problem; the variant receives those that it names.
+        prepared: callback after a preparation.
     """
     session.parameters = parameters
     whole = partial(function, session, bound, **accepted_parameters(function, parameters))
@@ -170,15 +171,15 @@ class Started(Message, frozen=True):
     """A variant's first call in an instance.
 
     Attributes:
-        host_ns: that it took.
+        host_ns: host time of the call.
         compilations: stages of making its kernels.
-        kernels: identity of those that it launched.
-        devices: of its queues; None if only the session's own.
-        results: what it wrote or returned; empty if not requested.
-        changed: inputs that it changed; they are put back.
-        beyond: arrays behind whose end it wrote.
+        kernels: identities of the kernels that it launched.
+        devices: devices of its queues; None if it uses only the session's own.
+        results: written or returned results; empty if not requested.
+        changed: inputs that it changed, restored afterwards.
+        beyond: arrays that it overran at the end.
         program: equal for variants with equal requests to the device (`xebench.session.transcript`);
-            None where that is not known.
+            None if unknown.
         switches: the state of each of its environment variables (`xebench.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
         prepared_kernels: number of kernels that its preparation submitted.
@@ -228,8 +229,8 @@ class Place(Protocol):
         """Call a variant for the first time in this instance, which compiles it.
 
         Args:
-            variant: its name.
-            contents: what stands in the outputs before; None: leave them, and give no results.
+            variant: name of the variant.
+            contents: contents of the outputs before the call; None to leave them and return no results.
         """
 
     def sample(
@@ -238,10 +239,10 @@ class Place(Protocol):
         """Take one sample of several executions.
 
         Args:
-            variant: its name; one that is not started is started before.
-            batch: executions.
-            flush: called when what variants read and write was set back, before the clock starts.
-            traced: whether it is one execution whose host calls are timed, and no sample.
+            variant: name of the variant, which is started if needed.
+            batch: number of executions.
+            flush: callback after the arrays are reset, before the clock starts.
+            traced: True for one execution whose host calls are timed, which is no sample.
         """
 
     def check(self, variant: str, contents: Contents | None) -> Checked:
@@ -293,7 +294,7 @@ class CacheFlusher(Protocol):
     """Empties the device's caches (`xebench.session.device_memory.Flusher`).
 
     Attributes:
-        covers: whether it surely does.
+        covers: True if it certainly empties them.
         limit_gbps: bandwidth that only a cache can exceed.
     """
 

@@ -93,17 +93,17 @@ class _Rank:
 
 
 class RankProcesses:
-    """Some ranks with some environment variables.
+    """The processes of a variant's ranks.
 
     Args:
-        device: SYCL filter string: of the first rank.
-        environment: variables that each sets.
-        count: how many.
+        device: SYCL filter string of the first rank's device.
+        environment: variables that each rank sets.
+        count: number of ranks.
 
     Raises:
         Unsupported: there is no MPI.
-        Lost: one ends before it has begun.
-        XebenchError: they do not start.
+        Lost: a rank ended before it began.
+        XebenchError: the ranks do not start.
     """
 
     def __init__(self, device: str, environment: Mapping[str, str], count: int) -> None:
@@ -346,11 +346,11 @@ class FamilyPlaces:
     """The places of a family: this process, and those of a pool (`xebench.measuring.place.Places`).
 
     Args:
-        home: the place in this process.
-        parameters: that its problem has; those of the others must be the same.
-        pool: of processes.
-        family: what they are to make.
-        data_set: number of the data that the first instance has.
+        home: place in this process.
+        parameters: parameters of its problem; the other places must have the same.
+        pool: pool of processes.
+        family: request for the family's problem.
+        data_set: number of the first instance's data set.
     """
 
     def __init__(

@@ -55,16 +55,16 @@ def check_device(pattern: Pattern, parameters: Mapping[str, Any], device: Device
 def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, device: Maker | None = None) -> Problem:
     """The problem on the host, at one size and one point of the axes; its arrays are its own, and cannot be written.
 
-    An array that the pattern file may still have is copied: what that does with it later must not change the problem.
+    Arrays that the pattern file may still refer to are copied, so that it cannot change the problem later.
 
     Args:
-        pattern: has the function.
-        parameters: of the problem.
-        seed: of its numbers.
-        device: makes large arrays of them, the same; None: the host does.
+        pattern: pattern with the function.
+        parameters: parameters of the problem.
+        seed: seed of its numbers.
+        device: maker of the same numbers on a device, for large arrays; None to use the host.
 
     Raises:
-        PatternError: the pattern's function gives no problem, or one with other parameters than requested.
+        PatternError: the pattern's function returns no problem, or one with other parameters than requested.
     """
     assert pattern.make_problem is not None
     numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)
@@ -98,12 +98,12 @@ def make_reference(pattern: Pattern, view: Any, rank: int = 0, ranks: int = 1) -
     """Compute the results that every variant must compute.
 
     Args:
-        pattern: with the reference.
+        pattern: pattern with the reference.
         view: the problem as the reference sees it.
-        rank, ranks: which rank of how many is to have it, for a reference that names these.
+        rank, ranks: index and number of ranks, for references with these parameters.
 
     Raises:
-        UnusableReference: it changes its inputs.
+        UnusableReference: the reference changes its inputs.
     """
     assert pattern.make_reference is not None
     of_rank = accepted_parameters(pattern.make_reference, {"rank": rank, "ranks": ranks})

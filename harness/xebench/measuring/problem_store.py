@@ -45,7 +45,7 @@ class Data:
     """A problem with the references that were computed of it.
 
     Attributes:
-        problem: on the host; its arrays cannot be written.
+        problem: problem on the host, with read-only arrays.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -82,10 +82,10 @@ class Data:
 
 
 class ProblemStore:
-    """Keeps what was made last, as far as memory allows.
+    """Keeps the most recent problems, as far as memory allows.
 
     Args:
-        limit_bytes: that it may occupy beside what is in use.
+        limit_bytes: memory limit in addition to data in use.
         device: see `make_problem`.
     """
 
@@ -95,12 +95,12 @@ class ProblemStore:
         self._kept: OrderedDict[Hashable, Data] = OrderedDict()
 
     def get(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Data:
-        """The data of a family, made when they are not there.
+        """The data of a family, made if they are missing.
 
         Args:
-            pattern: of the family.
-            parameters: of the family.
-            seed: of the data.
+            pattern: pattern of the family.
+            parameters: parameters of the family.
+            seed: seed of the data.
 
         Raises:
             PatternError: see `make_problem`.
@@ -185,10 +185,10 @@ class MakeData(Message, frozen=True):
     """A family's problems with their references.
 
     Attributes:
-        source, pattern: the pattern's file, and its name.
-        parameters: of the family.
-        seeds: of each problem.
-        ranks: for which the references are; 0 for none.
+        source, pattern: file and name of the pattern.
+        parameters: parameters of the family.
+        seeds: seed of each problem.
+        ranks: numbers of ranks that need references; 0 for no ranks.
     """
 
     source: str
@@ -199,11 +199,11 @@ class MakeData(Message, frozen=True):
 
 
 class DataMade(Message, frozen=True):
-    """Reports that the data were made. If that fails nothing is sent: the worker meets the same error itself.
+    """Reports that the data were made. After a failure nothing is sent, since the worker meets the same error itself.
 
     Attributes:
-        pid, descriptor: of the file.
-        sizes: bytes of what lies in it, each at a multiple of `ALIGNED`: a pickle, and its buffers.
+        pid, descriptor: pid, descriptor: owner and descriptor of the file.
+        sizes: sizes in bytes of its parts, each at a multiple of `ALIGNED`: a pickle and its buffers.
     """
 
     pid: int
@@ -258,10 +258,10 @@ class MadeBeside:
 
     Args:
         device: SYCL filter string, for the process's environment; it does not open it.
-        store: takes the data.
+        store: store that receives the data.
 
     Attributes:
-        store: that one.
+        store: the store.
     """
 
     def __init__(self, device: str, store: ProblemStore) -> None:

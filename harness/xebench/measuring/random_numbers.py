@@ -43,11 +43,11 @@ class Asked:
     """Numbers that a device can make.
 
     Attributes:
-        kind: what they are.
-        dtype: numpy's.
-        draw: has numpy draw so many, as part of a longer array.
-        low: the least whole number.
-        count: how many whole numbers may come out.
+        kind: kind of the numbers.
+        dtype: numpy dtype.
+        draw: function that draws this many with numpy, as part of a longer array.
+        low: smallest integer.
+        count: number of possible integers.
     """
 
     kind: Kind
@@ -69,14 +69,14 @@ class Maker(Protocol):
         """Make the numbers of whole blocks.
 
         Args:
-            values: takes them, contiguous.
-            asked: which numbers.
-            key: of the generator.
-            before: number of the last block that was drawn.
+            values: contiguous array to fill.
+            asked: numbers to make.
+            key: key of the generator.
+            before: number of the last drawn block.
 
         Returns:
-            How many blocks are right: numpy draws another word for one in the block that follows these. None: it
-            cannot make any.
+            Number of valid blocks (numpy draws an additional word in the block after these), or None if it cannot make
+            any.
         """
 
 
@@ -84,11 +84,11 @@ class Numbers(np.random.Generator):
     """numpy's generator, whose large arrays a device fills.
 
     Args:
-        bit_generator: a Philox where a device is given.
-        device: makes them; None: numpy does all.
+        bit_generator: bit generator; a Philox if a device is given.
+        device: maker of numbers on a device; None to use numpy alone.
 
     Attributes:
-        device: that one; None where it has failed, too.
+        device: maker in use; None also after it failed.
     """
 
     def __init__(self, bit_generator: np.random.BitGenerator, device: Maker | None = None) -> None:

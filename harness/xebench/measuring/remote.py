@@ -29,9 +29,9 @@ class BeginProblem(Message, frozen=True):
     """Make a pattern's problem; answered by `Begun`.
 
     Attributes:
-        source, pattern: the pattern's file, and its name.
-        parameters: of the problem.
-        seed: of the data.
+        source, pattern: file and name of the pattern.
+        parameters: parameters of the problem.
+        seed: seed of the data.
     """
 
     source: str
@@ -44,8 +44,8 @@ class BeginFunctions(Message, frozen=True):
     """Make the arguments of functions; answered by `Begun`.
 
     Attributes:
-        program: how to import what functions are pickled by (`xebench.measuring.place_server.program`), pickled.
-        functions: the functions by name, and what makes their arguments: pickled.
+        program: pickled instructions for importing the functions' module (`xebench.measuring.place_server.program`).
+        functions: functions by name, and the function that makes their arguments, pickled.
         metric: device, span, wall or build.
         advice: see `xebench.measuring.local_functions.FunctionPlace`.
     """
@@ -174,12 +174,12 @@ class Peers(Protocol):
 class RemotePlace:
     """A family in a process with variables of its own, or in ranks (see `xebench.measuring.place.Place`).
 
-    A sample of ranks lasts from the beginning of the first until the last is done; what is written and compared has the
-    rank as its first index.
+    A sample of ranks lasts from the start of the first rank to the end of the last. Results have the rank as their
+    first index.
 
     Args:
-        peers: that process, or these.
-        family: what they are to make.
+        peers: process, or processes of the ranks.
+        family: request for the family's problem.
     """
 
     def __init__(self, peers: Peers, family: BeginProblem | BeginFunctions) -> None:

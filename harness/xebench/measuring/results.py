@@ -168,10 +168,10 @@ def _fold(item: Any, words: Any, sums: Any, rows: Any) -> None:
 
 
 class Sums:
-    """Folds device arrays into sums by which a change is seen; its kernels are built once, for all families.
+    """Computes checksums of device arrays to detect changes; its kernels are built once for all families.
 
     Args:
-        queue: of the device.
+        queue: queue on the device.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:
@@ -215,10 +215,10 @@ def _of_host(array: npt.NDArray[Any]) -> bytes:
 
 
 class HostCopies:
-    """Host copies of results, by their sums: a large result with the bits of an earlier one is not read again.
+    """Host copies of results by checksum: a large result equal to an earlier one is not read again.
 
     Args:
-        sums: of device arrays.
+        sums: checksums of device arrays.
     """
 
     def __init__(self, sums: Sums) -> None:
@@ -226,12 +226,12 @@ class HostCopies:
         self._kept: dict[str, dict[bytes, Array]] = {}
 
     def of(self, name: str, array: Any, read: Callable[[Any], Array]) -> Array:
-        """The contents of an array of the device or the host: the same object for the same large contents.
+        """The contents of an array on device or host: the same object for equal large contents.
 
         Args:
-            name: of the result.
-            array: that holds it.
-            read: makes a copy.
+            name: name of the result.
+            array: array that holds it.
+            read: function that copies it.
         """
         if array.nbytes < LARGE_BYTES:
             return read(array)
@@ -246,11 +246,11 @@ class HostCopies:
 
 
 class Inputs:
-    """The inputs of a problem on the device. Make it before a variant runs.
+    """The inputs of a problem on the device. Create this before a variant runs.
 
     Args:
         binding: the problem.
-        sums: of device arrays.
+        sums: checksums of device arrays.
     """
 
     def __init__(self, binding: Binding, sums: Sums) -> None:

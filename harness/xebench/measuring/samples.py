@@ -54,13 +54,13 @@ class RowStream:
     """Rows of one family on their way to the manager, a range of samples at a time.
 
     Attributes:
-        sender: where to.
-        case_ids: key of the case by variant.
+        sender: receiver of the rows.
+        case_ids: key of each variant's case.
         first_sample: number of the first sample.
         clock: seconds.
-        compiled: variants that have their rows of compilation already, and send no more of them.
+        compiled: variants whose compilation is recorded, so that no more rows of it are sent.
         sleep: waits for some seconds.
-        is_throttled: whether the device was, when the machine was looked at last, and has time left to cool.
+        is_throttled: True if the device was throttled at the last look and there is time to let it cool.
     """
 
     sender: Receives
@@ -246,10 +246,10 @@ class Rules:
         """The flags of a sample, each once.
 
         Args:
-            variant: whose sample it is.
-            measured: the sample.
-            times: of its commands.
-            total_ns: its metric, of all executions together.
+            variant: variant of the sample.
+            measured: measured sample.
+            times: times of its commands.
+            total_ns: metric of all executions together.
             cold_limit_gbps: bandwidth that only a cache can exceed; None for a hot sample.
         """
         flags = list(
@@ -289,11 +289,11 @@ class Rules:
 
 
 def is_late(measured: MeasuredSample, least_ns: int = LATE_NS) -> bool:
-    """True if queues had much to do when everything that was recorded was over.
+    """True if queues still had much work after the end of all recorded commands.
 
     Args:
-        measured: the call.
-        least_ns: that they must have been busy.
+        measured: measured call.
+        least_ns: shortest time that counts, in ns.
     """
     return measured.late_ns > max(least_ns, LATE_PART * measured.host_ns)
 
@@ -310,14 +310,14 @@ class SampleTaker:
     """Takes the samples of one family in one state and one instance.
 
     Attributes:
-        rows: takes the samples' rows.
-        new_rules: what makes a sample suspect.
-        flusher: for cold samples; None for hot ones.
+        rows: receiver of the samples' rows.
+        new_rules: function that makes the rules for suspect samples.
+        flusher: flusher for cold samples; None for hot ones.
         instance: number of the family's instance.
-        no_command: the error's text for a variant of which nothing was recorded; may contain its ``{name}``.
-        data_set: number of the data; None where there are no data sets.
-        clock: says whether the process was stopped meanwhile.
-        noted: called with each variant and its sample.
+        no_command: error message for a variant that records no command; may contain ``{name}``.
+        data_set: number of the data set; None without data sets.
+        clock: clock that detects if the process was stopped meanwhile.
+        noted: callback with each variant and its sample.
     """
 
     rows: RowStream
@@ -394,7 +394,7 @@ class SpotChecks:
     """Chooses the sample of a visit after which a variant is checked.
 
     Args:
-        source: of random numbers.
+        source: source of random numbers.
         blocks: number of first blocks from which the sample is drawn.
         clock: seconds.
     """

@@ -114,8 +114,8 @@ def batch_size(times_ns: Mapping[str, float], least: float, *, block_s: float, l
     Args:
         times_ns: metric of one execution of each variant, in the warm-up.
         least: see :func:`least_ns`.
-        block_s: how long a block of single executions took.
-        limit_s: how long a block may take.
+        block_s: seconds of a block of single executions.
+        limit_s: longest block in seconds.
     """
     shortest = min((time for time in times_ns.values() if time > 0), default=math.inf)
     wanted = math.ceil(least / shortest)
@@ -189,12 +189,12 @@ def sample_family(
     """Warm up, then sample in blocks until ``decide`` gives a reason or every variant has dropped out.
 
     Args:
-        variants: names of the variants that were found right.
-        measure: takes one sample.
-        decide: the stopping rule.
-        sampling: limits, of this state.
-        seed: of the block orders.
-        state: of the samples after the warm-up.
+        variants: names of the variants with right results.
+        measure: function that takes one sample.
+        decide: stopping rule.
+        sampling: limits for this state.
+        seed: seed of the block orders.
+        state: state of the samples after the warm-up.
         first_block: number of the first block.
         choose_batch: called once, after the warm-up.
         clock: seconds, for tests.

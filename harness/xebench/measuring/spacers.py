@@ -29,7 +29,7 @@ class Spacers:
     """Spacers on one device and its host, which are held until they are cleared.
 
     Args:
-        queue: of the device.
+        queue: queue on the device.
     """
 
     def __init__(self, queue: dpctl.SyclQueue) -> None:

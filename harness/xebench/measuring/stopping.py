@@ -32,7 +32,7 @@ def narrow(groups: Iterable[Sequence[ArrayLike]], precision: float) -> bool:
     """True if the interval over instances of every series is narrower than a half-width.
 
     Args:
-        groups: for each pair its log speed-ups, by instance.
+        groups: log speed-ups of each pair, by instance.
         precision: the half-width.
     """
     return all(grouped_interval(instances).half_width < precision for instances in groups)
@@ -46,12 +46,12 @@ def decide(
     Args:
         values: time of each variant in each block so far; NaN when there is none.
         elapsed_s: seconds spent so far.
-        baseline: the variant that speed-ups are counted from.
-        sampling: what ends it.
+        baseline: baseline of the speed-ups.
+        sampling: limits of the sampling.
 
     Returns:
-        precision when the interval of every log speed-up is narrow enough, of no fewer blocks than a first instance
-        has, else budget, else max blocks.
+        precision if the interval of every log speed-up is narrow enough and has at least as many blocks as a first
+        instance, else budget, else max blocks.
     """
     blocks = len(next(iter(values.values())))
     series = log_speedups(values, baseline).values()
@@ -79,7 +79,7 @@ def log_speedups(
 
     Args:
         values: time of each variant in each block; NaN or 0 when there is none.
-        baseline: the variant that speed-ups are counted from.
+        baseline: baseline of the speed-ups.
         compared: variants, each with another that it is compared with: named ``variant/other``.
     """
     times = {name: np.array(own, float) for name, own in values.items()}
@@ -129,12 +129,12 @@ class Instances:
 
     Args:
         sampling: limits of this state, all instances together.
-        baseline: the variant that speed-ups are counted from.
+        baseline: baseline of the speed-ups.
         earlier: log speed-ups of the instances of earlier passes.
         clock: seconds; the budget begins now.
-        last: whether no other pass will come to the family.
-        prior: how much instances differ according to the run's other pairs.
-        compared: variants, each with another that it is compared with beside the baseline.
+        last: True for the family's last pass.
+        prior: spread between instances in the run's other pairs.
+        compared: variants, each with another variant to compare with in addition to the baseline.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from xebench.session.recorder import MeasuredSample
 
 
 def traced_facts(measured: MeasuredSample) -> dict[str, Any]:
-    """What an execution does beside its kernels.
+    """Work of an execution besides its kernels.
 
     Args:
         measured: the execution, with the calls of the host.
@@ -17,7 +17,7 @@ def traced_facts(measured: MeasuredSample) -> dict[str, Any]:
     Returns:
         ``making_ns``: host time in which kernels were compiled and built; ``allocations``: their number; ``moved``:
         bytes of copies by their route, and of fills; ``converted``: number of copies that change the type of the
-        elements, by what they do. What is zero is left out.
+        elements, by what they do. Zeros are left out.
     """
     made = [call for call in measured.calls if call.kind in ("compile", "build")]
     moved: Counter[str] = Counter()
