@@ -67,15 +67,15 @@ EMPTY_KERNEL: Final = _nothing
 
 
 class Bench:
-    """One device and how much effort to spend on it.
+    """One device, and the effort to spend on it.
 
     Args:
-        session: on the device.
-        effort: how long to look for the best form.
+        session: session on the device.
+        effort: effort to find the best form.
 
     Attributes:
-        device: its ``dpctl.SyclDevice``.
-        memory: for untimed transfers.
+        device: the ``dpctl.SyclDevice``.
+        memory: memory for untimed transfers.
     """
 
     def __init__(self, session: Session, effort: Effort = FULL) -> None:
@@ -153,15 +153,16 @@ class Bench:
         """A form of a kernel or command that is timed on the device, and writes the whole of one array.
 
         Args:
-            parameters: what distinguishes it.
+            parameters: parameters that distinguish the form.
             amount: bytes, operations or steps of one run.
-            submit: submits it and gives its event.
-            output: the array that it writes.
-            expected: gives what it must write, or one period of that.
-            poison: what stands in the array before; a number that it must not write.
-            submit_verified: submits the same kernel so that it writes the array, where it does not while it is timed.
+            submit: function that submits the form and returns its event.
+            output: array that it writes.
+            expected: function that returns the expected array, or one period of it.
+            poison: number in the array before, which the form must not write.
+            submit_verified: function that submits the same kernel so that it writes the array, if the timed one does
+                not.
 
-        An array of which all numbers are given, rather than one period, is compared as a whole in a quick look, too.
+        If ``expected`` returns the whole array instead of one period, quick measurements also compare all of it.
         """
 
         def verify() -> None:
@@ -193,8 +194,8 @@ class Bench:
         """The best of the forms; see :func:`xebench.roofs.search.search`.
 
         Args:
-            forms: of the kernel.
-            part: of the patience, for one of many similar probes.
+            forms: forms of the kernel.
+            part: share of the patience, for one of many similar probes.
         """
         return search(forms, self.effort.with_patience(part), failures=FAILURES)
 
@@ -278,12 +279,12 @@ _looked_at: dict[tuple[str, str], ProbeResult] = {}
 
 
 def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) -> dict[str, ProbeResult]:
-    """Measure some probes quickly, once in a process, on a session of their own that leaves no trace in others.
+    """Measure some probes quickly, once per process, on a separate session.
 
     Args:
         device: SYCL filter string.
         probes: names in the catalogue.
-        effort: for those that were not looked at yet.
+        effort: effort for probes that were not measured yet.
     """
     names = list(dict.fromkeys(probes))
     if missing := [name for name in names if (device, name) not in _looked_at]:
@@ -315,11 +316,11 @@ def group_class(group: str) -> type[ProbeGroup]:
 
 
 def measure_groups(make_group: Callable[[str], ProbeGroup], names: Sequence[str]) -> list[ProbeResult]:
-    """The same with groups of one's own.
+    """Measure probes with custom groups.
 
     Args:
-        make_group: gives the object that measures the probes of a group, by the group's name.
-        names: of probes.
+        make_group: function that returns the object for a group's probes, by the group's name.
+        names: names of probes.
     """
     results = []
     for name, members in grouped(names).items():

@@ -14,14 +14,14 @@ from xebench.errors import XebenchError, suggestion
 
 @dataclass(frozen=True)
 class Probe:
-    """One number that is measured.
+    """One measured number.
 
     Attributes:
-        name: its name in JSON.
-        group: the class that measures it, with its module in `xebench.roofs`. Probes of a group share a
-            process and their arrays.
-        title: its name for readers.
-        unit: of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, where less is better.
+        name: name in JSON.
+        group: class that measures it, with its module in `xebench.roofs`. Probes of a group share a process and their
+            arrays.
+        title: name for readers.
+        unit: unit of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, which is better if smaller.
     """
 
     name: str

@@ -191,13 +191,13 @@ def search_line(forms: Sequence[Form], effort: Effort, clock: Callable[[], float
     """The largest form without its fixed cost, sampled in turns with smaller ones until both halves agree.
 
     Args:
-        forms: of different amounts in bytes, the largest last; two at least.
-        effort: how long to look.
-        clock: in seconds.
+        forms: two or more forms of different amounts in bytes, the largest last.
+        effort: effort of the search.
+        clock: clock in seconds.
 
     Raises:
         WrongResult: a form is wrong.
-        Undetermined: the rates of both halves differ by more than `AGREEMENT`, or one half has no time to trust.
+        Undetermined: the rates of both halves differ by more than `AGREEMENT`, or one half has no valid time.
     """
     largest = forms[-1]
     largest.verify()

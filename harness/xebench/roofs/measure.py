@@ -38,15 +38,15 @@ class ProbeResult:
 
     Attributes:
         probe: name in the catalogue.
-        status: ``ok``; ``skipped``, when the device lacks what it needs; ``undetermined``, when its samples contradict
-            one another; ``failed``: wrong, crashed or hung.
-        value: of the fastest sample, in the probe's unit: a roof is what the device can reach.
-        median: of all samples of the best form, in the same unit; far from ``value`` on a busy machine.
-        samples: how many that were.
-        best_ns: how long the fastest took.
-        form: the parameters of the best form.
-        reason: why there is no value, one line.
-        rejected: forms that this device does not run, or runs wrong, each with its reason.
+        status: ``ok``; ``skipped`` if the device lacks a capability; ``undetermined`` if its samples contradict one
+            another; ``failed``: wrong, crashed or hung.
+        value: rate of the fastest sample, in the probe's unit, since a roof is the most that the device can reach.
+        median: median rate of the best form's samples; far from ``value`` on a busy machine.
+        samples: number of these samples.
+        best_ns: time of the fastest sample in ns.
+        form: parameters of the best form.
+        reason: reason why there is no value, one line.
+        rejected: forms that fail or compute wrong results on this device, each with its reason.
     """
 
     probe: str
@@ -74,10 +74,10 @@ class Roofline:
     Attributes:
         device: the device.
         measured_utc: time of the measurement, ISO 8601.
-        quick: True for few forms and samples of small problems, which give no roof.
-        load_average: of the host over the last minute, when the measurement began.
-        cores: how many cores the host has for that load.
-        results: in the order of the catalogue.
+        quick: True for few forms and samples of small problems, whose results are no roofs.
+        load_average: load average of the host over the minute before the measurement.
+        cores: number of cores of the host.
+        results: results in the order of the catalogue.
         cached: True if the results are from an earlier measurement.
     """
 
@@ -118,13 +118,13 @@ class Roofline:
 
 
 def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) -> dict[str, float | None]:
-    """The roofs by column of table ``devices``: the highest value of each one's probes, as nothing may pass above it.
+    """The roofs by column of table ``devices``: the highest value among each roof's probes.
 
-    Working sets far beyond the caches are read from memory, so the memory's roof is not below theirs either.
+    Working sets far larger than the caches are read from memory, so their bandwidths also raise the memory's roof.
 
     Args:
-        values: of probes, by name; a roof without any is None.
-        caches: of the device; none if they are not known.
+        values: values of probes by name; a roof without a value is None.
+        caches: caches of the device; empty if unknown.
     """
     columns = {roof.column: max(filter(None, map(values.get, roof.probes)), default=None) for roof in Roof}
     if memory_gbps := columns[Roof.BANDWIDTH.column]:
@@ -134,11 +134,11 @@ def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) ->
 
 
 def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
-    """Raise each measured roof to the kept one if that is higher: a roof is what the device can reach.
+    """Raise each measured roof to the kept one if that is higher, since a roof is the most that the device can reach.
 
     Args:
         measured: columns of the table ``devices``.
-        kept: of the same device and driver; None if there is nothing.
+        kept: earlier measurement of the same device and driver; None without one.
     """
     merged = {**dict.fromkeys(roof.column for roof in Roof), "link_roofs": None, "roofs_from": "this run", **measured}
     if kept is None:
@@ -194,8 +194,8 @@ def known_caches(device_class: str, global_cache_bytes: int | None) -> list[Cach
     """The caches that the system or the driver reports, the smallest first; 0 bytes are an unknown one.
 
     Args:
-        device_class: a CPU device's driver names one cache only, its system all of them.
-        global_cache_bytes: what the driver reports.
+        device_class: class of the device; a CPU's caches come from the system, since its driver reports only one.
+        global_cache_bytes: cache size that the driver reports.
     """
     if device_class == DeviceClass.CPU and (by_level := cache_bytes_by_level()):
         return [Cache(f"L{level}", size) for level, size in by_level.items()]
@@ -206,7 +206,7 @@ def measured_levels(values: Mapping[str, float | None]) -> dict[int, float]:
     """The measured bandwidth of each working set, in GB/s.
 
     Args:
-        values: of probes, by name.
+        values: values of probes by name.
     """
     found = {size: values.get(level_name(size)) for size in WORKING_SETS}
     return {size: value for size, value in found.items() if value is not None}
@@ -316,11 +316,11 @@ Ask = Callable[..., ChildReply]
 
 
 def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
-    """The roofs for cases on a device: the kept ones, or measured now, which takes a minute or two.
+    """The roofs of a device, stored or measured now, which takes a minute or two.
 
     Args:
         device: see :func:`xebench.system.runtime.select_device`.
-        store: where they are kept; the user's cache folder if None.
+        store: store of earlier roofs; the user's cache folder if None.
 
     Returns:
         A value for the column of each :class:`xebench.results.device_facts.Roof`; None where the device lacks something
@@ -347,15 +347,15 @@ def measure_roofline(
 
     Args:
         device: the device.
-        names: of the probes; all if there is none. A measurement of some is neither kept nor taken from the disk.
-        quick: use few forms and samples; the results are neither kept nor taken from the disk.
-        refresh: measure even if there is a measurement on the disk.
-        store: where measurements are kept; the user's cache folder if None.
-        say: called with the current group.
-        ask: runs a module in a child process.
+        names: names of probes; all if empty. Measurements of some probes are neither stored nor loaded.
+        quick: True for few forms and samples; such results are neither stored nor loaded.
+        refresh: True to measure again despite a stored measurement.
+        store: store of measurements; the user's cache folder if None.
+        say: callback with the current group.
+        ask: function that runs a module in a child process.
 
     Raises:
-        XebenchError: there is no probe of a name.
+        XebenchError: a probe is unknown.
     """
     names = [find_probe(name).name for name in dict.fromkeys(names)]
     store = store or Store()
@@ -379,13 +379,13 @@ def ask_probes(
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> list[ProbeResult]:
-    """Measure some probes, each group in a process; the probes of a group that dies are measured one by one.
+    """Measure some probes, each group in its own process; if the process dies, its probes are measured one by one.
 
     Args:
         device: SYCL filter string.
-        names: of probes.
-        effort: ``full``, ``patient``, for a device that others use, or ``quick``.
-        say, ask: as for :func:`measure_roofline`.
+        names: names of probes.
+        effort: ``full``, ``patient`` (for a device that others use) or ``quick``.
+        say, ask: see :func:`measure_roofline`.
     """
     results: list[ProbeResult] = []
     for group, members in grouped(names).items():

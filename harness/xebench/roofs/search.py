@@ -54,7 +54,7 @@ def array_bytes(cache_bytes: int, largest_bytes: int) -> int:
     """Size of an array for bandwidth: four times the last-level cache, or twice if memory is small.
 
     Args:
-        cache_bytes: of the last-level cache; 0 if unknown.
+        cache_bytes: size of the last-level cache; 0 if unknown.
         largest_bytes: the largest array that may be allocated.
 
     Raises:
@@ -150,10 +150,10 @@ class Form:
     """One form of a probe.
 
     Attributes:
-        parameters: what distinguishes it, for the record.
+        parameters: parameters that distinguish the form, for the record.
         amount: bytes, operations or steps of one run.
-        run: runs it once and gives its time in ns; infinity if that cannot be trusted.
-        verify: poisons the outputs, runs it once, compares; raises :class:`WrongResult`.
+        run: function that runs it once and returns its time in ns; infinity if the time is invalid.
+        verify: function that poisons the outputs, runs it once and compares; raises :class:`WrongResult`.
     """
 
     parameters: Mapping[str, int | str]
@@ -169,21 +169,20 @@ class Form:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure.
+    """The effort of a measurement.
 
     Attributes:
-        screening: samples of each form in the first round.
-        finalists: forms that go on to the second.
-        patience: the second round is over when so many samples of each finalist brought no improvement,
-        patience_s: and so many seconds; load that comes and goes outlasts a few samples.
-        confirmations: and so many samples came close to the best: one alone may have been luck.
-        most_s: end of the second round, in any case.
-        screening_s: no more forms are tried when one sample of each has taken so long: arrays are large where caches
-            are, and likely forms come first.
-        quick: whether it is a look, on small problems, rather than a measurement.
-        most_forms: try the most likely forms only, so many of them; None: try all.
-        most_bytes: the largest array.
-        gain: what counts as an improvement of the best time, and not as close to it.
+        screening: number of samples per form in the first round.
+        finalists: number of forms in the second round.
+        patience: samples of each finalist without improvement after which the second round ends,.
+        patience_s: seconds without improvement, required as well, since changing load outlasts a few samples.
+        confirmations: samples close to the best one, required as well, since a single one may be luck.
+        most_s: most seconds of the second round.
+        screening_s: seconds of the first round after which no further forms are tried; likely forms come first.
+        quick: True for a brief look at small problems instead of a measurement.
+        most_forms: number of forms to try, the most likely ones; None for all.
+        most_bytes: size of the largest array.
+        gain: relative improvement of the best time that counts; smaller differences are close to it.
     """
 
     screening: int
@@ -236,9 +235,9 @@ class Measurement:
 
     Attributes:
         form: parameters of the best form.
-        amount: of one of its runs.
-        times_ns: of all its samples.
-        rejected: forms that could not be run, or were wrong, each with its reason.
+        amount: amount of one run.
+        times_ns: times of all its samples.
+        rejected: forms that failed or computed wrong results, each with its reason.
     """
 
     form: Mapping[str, int | str]
@@ -267,15 +266,15 @@ def search(
     """The form with the least time for its amount.
 
     Args:
-        forms: made one after another, each only when it is tried.
-        effort: how long to look.
-        failures: exceptions of a form that this device should run, and does not.
-        clock: in seconds.
+        forms: forms, made lazily one after another.
+        effort: effort of the search.
+        failures: exceptions that mark a form as failed on this device.
+        clock: clock in seconds.
 
     Raises:
-        NoForm: none works, and one at least should.
-        Unsupported: the device lacks something for each of them.
-        WrongResult: the best one was right at first, and is not any more.
+        NoForm: no form works, though at least one should.
+        Unsupported: the device lacks a capability for each form.
+        WrongResult: the best form was right at first and is wrong now.
     """
     times, rejected = _screen(forms, effort, failures)
     if not times:
@@ -353,11 +352,11 @@ def _confirmations(times: Mapping[Form, list[float]], best: float, gain: float) 
 
 
 def grown(start: int, limit: int, time_of: Callable[[int], float]) -> int:
-    """The first of start, or start times a power of two, of which no run is too short, or the last below ``limit``.
+    """The smallest size, ``start`` times a power of two, whose runs are long enough, or the largest up to ``limit``.
 
     Args:
-        start, limit: of the size of a problem.
-        time_of: runs a problem of a size; infinity when nothing confirms the time, which then says nothing.
+        start, limit: first and largest size of the problem.
+        time_of: function that runs a problem of a size and returns its time; infinity if the time is unconfirmed.
     """
     size = start
     while 2 * size <= limit and (factor := _growth(partial(time_of, size))) > 1:
