@@ -17,7 +17,7 @@ pattern = Pattern(
     claim=Claim("faster", on=("gpu",), source="G 1155"),
     presets={
         "smoke": {"n": (1 << 13, 31 << 8), "steps": 128},
-        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=32)}, "steps": 256},
+        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 21, per_lane=8)}, "steps": 256},
         "guide": {"n": 1 << 20, "steps": 1024},
     },
     own_sizes="the guide gives no sizes for this",

@@ -15,7 +15,7 @@ pattern = Pattern(
     lesson="Lanes of a sub-group hand each other what their registers hold; there is no need to go through memory.",
     presets={
         "smoke": {"n": (512, 768)},
-        "default": {"n": {"cpu": 2048, "gpu": 10240}},
+        "default": {"n": {"cpu": 2048, "gpu": 6400}},
         "guide": {"n": 4096},
     },
     axes={"sub_group_size": "device"},  # the guide's is 16
