@@ -1,4 +1,4 @@
-"""docs/glossary.md has the words of the code: those of its enumerations, its columns and its options."""
+"""docs/glossary.md explains at most fifteen words, with the values that the code has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xebench.cli.main import commands
 from xebench.results import TABLES
 from xebench.results.analysis.claim import WORDS
 from xebench.results.device_facts import Roof
-from xebench.vocabulary import Answer, CheckResult, Metric, Outcome, Role, State, Status, Strength
+from xebench.vocabulary import Answer, Metric, Outcome, Role, State, Status
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"
 ROWS = re.findall(r"^\| \*\*(\w+)\*\* \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -29,10 +29,8 @@ PLACES = [place for *_, places in ROWS for place in re.findall(r"`(.+?)`", place
         ("status", Status),
         ("state", State),
         ("metric", Metric),
-        ("check", CheckResult),
         ("roof", Roof),
         ("claim", WORDS),
-        ("strength", Strength),
         ("outcome", Outcome),
         ("answer", Answer),
     ],
@@ -45,5 +43,10 @@ def test_the_columns_and_options_that_it_names_exist() -> None:
     options = set(re.findall(r"--[a-z-]+", CliRunner().invoke(commands, ["run", "--help"]).output))
     names = {f"xebench {name}" for name in commands.list_commands(click.Context(commands))}
     columns = {f"{table}.{column}" for table, declared in TABLES.items() for column in declared}
-    assert len(ROWS) > 20 and len(PLACES) > len(ROWS)
+    assert len(PLACES) > len(ROWS)
     assert set(PLACES) <= options | names | columns
+
+
+def test_it_has_fifteen_words_at_most_and_begins_with_the_five_nouns() -> None:
+    assert list(MEANINGS)[:5] == ["pattern", "variant", "instance", "sample", "answer"]
+    assert len(MEANINGS) == len(ROWS) <= 15
