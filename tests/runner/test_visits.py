@@ -83,6 +83,14 @@ def test_a_first_visit_takes_one_instance_or_enough_for_an_answer() -> None:
     assert both.instances == 1, "each state has its instances"
 
 
+def test_first_visits_are_short_where_not_all_can_be_useful_and_later_ones_have_the_rest() -> None:
+    dear = visited(undecided(1.0, 0.1), beside_s=2.0)
+    _, first = chosen(plan(490.0), dear, *[NEW] * 188, left_s=487.0)
+    assert (first.sampling_s, first.instances) == (0.2, 1), "2.6 s each would be there, and no later visit"
+    _, first = chosen(plan(600.0), dear, *[NEW] * 188, left_s=597.0)
+    assert (first.sampling_s, first.instances) == (0.9, 3)
+
+
 def test_a_first_visit_may_wait_for_an_interval_as_long_as_the_others_have_theirs() -> None:
     _, visit = chosen(plan(60.0), *[NEW] * 30, left_s=60.0)
     assert visit.longest_s == pytest.approx(3 * visit.sampling_s)

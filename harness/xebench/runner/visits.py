@@ -176,7 +176,9 @@ class Visits:
         beside_s = self._beside_s(families)
         fair_s = left_s / len(new) - beside_s
         modest_s = (left_s - RESERVE * self.budget_s) / len(new) - beside_s
-        seconds = max(LEAST_S, min(fair_s, self.first_s, max(modest_s, USEFUL_S)))
+        # where not all can have a useful one, none has: what is left goes to those that it decides most for
+        useful_s = USEFUL_S if (beside_s + USEFUL_S) * len(families) <= self.budget_s else LEAST_S
+        seconds = max(LEAST_S, min(fair_s, self.first_s, max(modest_s, useful_s)))
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
