@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -104,19 +104,13 @@ def pytest_configure() -> None:
 
     xebench.dpex.as_numba_dpex()
 
-    import dpctl
     import numba.core.config
     import numba_dpex
 
     from xebench.dpex.code_generation.context import NAME, target
-    from xebench.system.runtime.tensor import tensor
 
-    if not hasattr(dpctl, "tensor"):  # dpctl 0.22 gave it to dpnp
-        dpctl.tensor = sys.modules["dpctl.tensor"] = tensor
     numba.core.config.CAPTURED_ERRORS = "new_style"  # of numba 0.59, whose only style that is today
     numba_dpex.dpjit = dpjit
-    numba_dpex.config = SimpleNamespace(TESTING_SKIP_NO_DEBUGGING=True, INLINE_THRESHOLD=None, DUMP_KERNEL_LLVM=False)
-    numba_dpex.core.config = numba_dpex.config
     stand_in("numba_dpex.core.descriptor", dpex_kernel_target=target)
     stand_in("numba_dpex.core.runtime")
     stand_in("numba_dpex.core.runtime.context", DpexRTContext=None)

@@ -61,8 +61,8 @@ else:
     numba_compiler.install_translation()
     numba_compiler.install_launches()
 
-from xebench.dpex.drop_in import as_numba_dpex
-from xebench.dpex.drop_in import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
+from xebench.dpex.numba_dpex_names import as_numba_dpex
+from xebench.dpex.numba_dpex_names import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
 
 NdRange, Range = kernel_api.NdRange, kernel_api.Range
 

@@ -78,6 +78,7 @@ _MEANINGS = [
             "numba does not see the type of a part of this line: make its parts statements, and := an assignment",
         ),
         (r"Unknown attribute 'LocalAccessor'", "a LocalAccessor is made outside, and is an argument of the launch"),
+        (r"Unknown attribute 'prange'", "prange is of host functions: write range, each work-item runs the whole loop"),
         (r"Unknown attribute 'astype'", "a number has no astype: write np.float32(x)"),
         (
             r"Unknown attribute '(?P<what>get_(?:global|local)\w+|get_group)' of type Item",

@@ -37,6 +37,10 @@ class KernelOnly(DpexError, NotImplementedError):
     """The host called something that only kernels can do."""
 
 
+class NotOffered(DpexError, NotImplementedError):
+    """A program uses a part of numba-dpex that this package does not have."""
+
+
 class RepairError(DpexError, RuntimeError):
     """A repair of numba-dpex does not fit the installed version."""
 

@@ -135,14 +135,17 @@ class SourceKernel(SourceFunction):
         """Raise: a kernel is launched."""
         raise KernelOnly(called_on_host(self.py_func.__name__))
 
-    def __getitem__(self, _: Any) -> Any:
-        """Raise: numba's launch syntax is not a launch of a session."""
-        raise KernelOnly(called_on_host(self.py_func.__name__))
+    def __getitem__(self, index_space: Any) -> Any:
+        """Raise: numba-dpex before 0.21 launched so (`xebench.dpex.older_api`)."""
+        raise KernelOnly(f'{called_on_host(self.py_func.__name__)}, or call as_numba_dpex(api="0.20")')
 
 
 def called_on_host(kernel: str) -> str:
     """The advice for a kernel that the host calls instead of launching it."""
-    return f"kernel {kernel} was called on the host: write session.launch({kernel}, kapi.Range(n), ...)"
+    arguments = f"({kernel}, kapi.Range(n), ...)"
+    return (
+        f"kernel {kernel} was called on the host: write call_kernel{arguments}, in a pattern session.launch{arguments}"
+    )
 
 
 def options_of(dispatcher: Any) -> KernelOptions:

@@ -44,11 +44,11 @@ _METADATA_NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
 
 
 def entry_point_name(python_name: str) -> str:
-    """The kernel's name in SPIR-V: its Python name, letters, digits and underscores only.
+    """The kernel's name in SPIR-V: its Python name, with underscores for all but ASCII letters and digits.
 
     numba's mangled name counts compilations; without it the SPIR-V of a kernel is the same bytes every time.
     """
-    return re.sub(r"\W", "_", python_name)
+    return re.sub(r"\W", "_", python_name, flags=re.ASCII)
 
 
 def apply_options(text: str, kernel: str, options: KernelOptions) -> str:

@@ -70,11 +70,79 @@ def test_a_program_of_numba_dpex_runs(imports: str) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+NAMES = """
+import xebench.dpex
+xebench.dpex.as_numba_dpex()
+import dpctl.tensor as dpt, numba, numba_dpex
+from numba_dpex import config
+from numba_dpex.core import config as same
+assert config is same and config.DUMP_KERNEL_LLVM == 0 and config.OPT == numba.core.config.OPT
+assert numba_dpex.__version__ == "0.23.0" and numba_dpex.DEFAULT_LOCAL_SIZE == []
+assert dpt.asarray([1]).shape == (1,)
+assert numba_dpex.func(lambda x: x + 1)(1) == 2
+"""
+
+
 @pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")
-def test_what_is_not_offered_says_so() -> None:
-    code = "import xebench.dpex as d; d.as_numba_dpex(); import numba_dpex; numba_dpex.dpjit(print)"
+def test_names_beside_those_of_kernels() -> None:
+    done = subprocess.run([sys.executable, "-c", NAMES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("numba_dpex.dpjit(print)", "NotOffered: numba_dpex.dpjit compiles functions of the host, which is not"),
+        ("numba_dpex.prange(3)", "NotOffered: numba_dpex.prange makes kernels of a host function's loops, which"),
+        ("numba_dpex.local", "numba_dpex 0.23 has no local: write an argument kernel_api.LocalAccessor(shape, dtype)"),
+        ("d.as_numba_dpex('0.20')", "OptionError: numba_dpex 0.23.0 has been chosen in this process"),
+        ("d.as_numba_dpex('0.1')", "OptionError: api='0.1': known are 0.23 and 0.20"),
+    ],
+)
+def test_what_is_not_offered_says_so(code: str, says: str) -> None:
+    code = f"import xebench.dpex as d; d.as_numba_dpex(); import numba_dpex; {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "NeedsCompiler: numba_dpex.dpjit: numba-dpex is needed, which only the pinned" in done.stderr
+    assert says in done.stderr
+
+
+@pytest.mark.skipif(not is_current(), reason="numba-dpex calls kernels otherwise")
+def test_a_kernel_that_is_called_names_call_kernel() -> None:
+    kernel: Any = dpex.kernel(total)
+    words = (
+        r"^kernel total was called on the host: write call_kernel\(total, kapi.Range\(n\), ...\), "
+        r"in a pattern session.launch\(total, kapi.Range\(n\), ...\)"
+    )
+    with pytest.raises(NotImplementedError, match=f"{words}$"):
+        kernel(1)
+    with pytest.raises(NotImplementedError, match=f'{words}, or call as_numba_dpex\\(api="0.20"\\)$'):
+        kernel[8](1)
+
+
+def test_no_work_items_do_nothing() -> None:
+    @dpex.kernel
+    def add_one(item: kapi.Item, x: Any) -> None:
+        x[item.get_id(0)] += 1
+
+    x = dpt.zeros(2)
+    dpex.call_kernel(add_one, kapi.Range(0), x)
+    for event in dpex.call_kernel_async(add_one, kapi.Range(0), (), x):
+        event.wait()
+    assert dpt.asnumpy(x).tolist() == [0, 0]
+
+
+def test_names_beyond_ascii() -> None:
+    @dpex.device_func
+    def größer(x: Any) -> Any:  # noqa: PLC2401
+        return x + 1
+
+    @dpex.kernel
+    def größe(item: kapi.Item, ä: Any) -> None:  # noqa: PLC2401
+        ä[item.get_id(0)] = größer(ä[item.get_id(0)])
+
+    x = dpt.zeros(2)
+    dpex.call_kernel(größe, kapi.Range(2), x)
+    assert dpt.asnumpy(x).tolist() == [1, 1]
 
 
 def total(item: kapi.Item, x: Any, y: Any, factor: Any) -> None:

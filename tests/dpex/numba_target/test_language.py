@@ -238,6 +238,48 @@ def test_text_is_no_code(text: str, queue: Any, capfd: pytest.CaptureFixture[str
     assert float(x[0]) == 1
 
 
+def test_negative_powers_of_zero_divide_as_numpy_does(queue: Any) -> None:
+    @kernel
+    def invert(item: kapi.Item, x: Any, y: Any) -> None:
+        i = item.get_id(0)
+        y[i] = x[i] ** -1 + x[i] ** -2
+
+    x = dpt.asarray([0, 2], dtype="f4", sycl_queue=queue)
+    y = dpt.full(2, 77, dtype="f4", sycl_queue=queue)
+    call_kernel(invert, kapi.Range(2), x, y)
+    assert dpt.asnumpy(y).tolist() == [np.inf, 0.75]
+
+
+def test_functions_inside_kernels_take_arguments_by_name(queue: Any) -> None:
+    @kernel
+    def weigh(item: kapi.Item, x: Any) -> None:
+        def weighed(a: Any, b: Any = 2, c: Any = 3) -> Any:
+            return a + 10 * b + 100 * c
+
+        x[0], x[1] = weighed(x[0], c=5, b=1), weighed(c=4, b=1, a=1)
+
+    x = dpt.zeros(2, dtype="f4", sycl_queue=queue)
+    call_kernel(weigh, kapi.Range(1), x)
+    assert dpt.asnumpy(x).tolist() == [510, 411]
+
+
+def wrong_default(item: kapi.Item, x: Any) -> None:
+    def weighed(a: Any, b: Any = 2, c: Any = 3) -> Any:
+        return a + 10 * b + 100 * c
+
+    x[0] = weighed(x[0], c=5)  # wrong
+
+
+def wrong_depth(item: kapi.Item, x: Any) -> None:
+    def outer(a: Any) -> Any:
+        def inner(b: Any, c: Any = 3) -> Any:
+            return b * c
+
+        return inner(a, c=5)
+
+    x[0] = outer(x[0])  # wrong
+
+
 def wrong_print(item: kapi.Item, x: Any) -> None:
     print(x)  # wrong
 
@@ -398,6 +440,8 @@ UNPLACED = (wrong_return, wrong_random, wrong_yield, wrong_named, wrong_with, wr
         (wrong_return, "returns float32, but a kernel returns nothing"),
         (wrong_dimension, "dim is 3, but the index space has 1 dimension"),
         (wrong_argument, "group is NdItem<1>, but must be a Group"),
+        (wrong_default, "weighed is a function inside a kernel: give arguments by position"),
+        (wrong_depth, "outer is a function inside a kernel: give arguments by position"),
         (wrong_print, "a kernel prints numbers and literal strings"),
         (wrong_shape, "shape is int64, but must be a literal"),
     ],

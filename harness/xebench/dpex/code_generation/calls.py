@@ -152,8 +152,12 @@ def _item(context: Any, builder: Any, kind: Any, value: Any) -> tuple[str, list[
 implementations.lower(print, types.VarArg(types.Any))(_print)
 
 
-def private_array(shape: Any, dtype: Any, fill_zeros: Any) -> Any:
-    """A call of ``PrivateArray``."""
+def literal_array(shape: Any, dtype: Any) -> tuple[list[int], Any]:
+    """The extents and the type of the elements of an array that a kernel declares.
+
+    Raises:
+        Misuse: an extent is no literal, or the elements are no numbers.
+    """
     given = tuple(shape.types) if isinstance(shape, types.BaseTuple) else (shape,)
     extents = [checks.literal("shape", extent, int) for extent in given]
     try:
@@ -162,30 +166,48 @@ def private_array(shape: Any, dtype: Any, fill_zeros: Any) -> Any:
         element = None
     if element is None:
         raise checks.Misuse(f"dtype is {dtype}, but must be a number's, such as numpy.float32")
+    return extents, element
+
+
+def array_of(context: Any, builder: Any, array: DeviceArray, data: Any, extents: Sequence[int]) -> Any:
+    """A contiguous array.
+
+    Args:
+        context: that lowers the kernel.
+        builder: of the function.
+        array: its type.
+        data: pointer to its first element.
+        extents: its shape.
+    """
+    itemsize = context.get_abi_sizeof(context.get_data_type(array.dtype))
+    made = context.make_array(array)(context, builder)
+    context.populate_array(
+        made,
+        data=data,
+        shape=[INT64(extent) for extent in extents],
+        strides=[INT64(itemsize * prod(extents[dimension + 1 :])) for dimension in range(len(extents))],
+        itemsize=INT64(itemsize),
+        meminfo=None,
+        parent=None,
+    )
+    return made._getvalue()
+
+
+def private_array(shape: Any, dtype: Any, fill_zeros: Any) -> Any:
+    """A call of ``PrivateArray``."""
+    extents, element = literal_array(shape, dtype)
     zeros = False
     if not isinstance(fill_zeros, types.Omitted | types.NoneType):
         zeros = bool(checks.literal("fill_zeros", fill_zeros, int))
     array = DeviceArray(element, len(extents), "C", AddressSpace.PRIVATE)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        item = context.get_data_type(element)
-        memory = ir.ArrayType(item, prod(extents))
+        memory = ir.ArrayType(context.get_data_type(element), prod(extents))
         with builder.goto_entry_block():
             allocated = builder.alloca(memory)
         if zeros:
             builder.store(ir.Constant(memory, None), allocated)
-        itemsize = context.get_abi_sizeof(item)
-        strides = [itemsize * prod(extents[dimension + 1 :]) for dimension in range(len(extents))]
-        made = context.make_array(array)(context, builder)
-        context.populate_array(
-            made,
-            data=builder.gep(allocated, [INT32(0), INT32(0)], inbounds=True),
-            shape=[INT64(extent) for extent in extents],
-            strides=[INT64(stride) for stride in strides],
-            itemsize=INT64(itemsize),
-            meminfo=None,
-            parent=None,
-        )
-        return made._getvalue()
+        data = builder.gep(allocated, [INT32(0), INT32(0)], inbounds=True)
+        return array_of(context, builder, array, data, extents)
 
     return signature(array, shape, dtype, fill_zeros), generate

@@ -12,8 +12,10 @@ from llvmlite import ir
 from numba.core import cgutils, codegen, errors, types, typing
 from numba.core.base import BaseContext
 from numba.core.callconv import MinimalCallConv
+from numba.core.compiler import Flags
 from numba.core.descriptors import TargetDescriptor
 from numba.core.target_extension import GPU, target_registry
+from numba.core.targetconfig import ConfigStack
 
 from xebench.dpex import kernel_names
 from xebench.dpex.code_generation import SPIR_FUNC
@@ -181,8 +183,12 @@ class TypingContext(typing.BaseContext):  # type: ignore[misc]
         """The type of an attribute; members of kernel_api's enumerations are constants."""
         if isinstance(typ, types.IntEnumClass) and typ.instance_class.__module__ == kernel_names.__name__:
             return types.IntegerLiteral(int(typ.instance_class[attr]))
-        if isinstance(typ, types.Module) and not hasattr(typ.pymod, attr):
-            raise errors.TypingError(f"{typ.pymod.__name__} has no {attr}")
+        if isinstance(typ, types.Module):
+            try:
+                getattr(typ.pymod, attr)
+            except AttributeError as error:
+                plain = str(error).startswith("module ")  # Python's own words
+                raise errors.TypingError(f"{typ.pymod.__name__} has no {attr}" if plain else str(error)) from None
         return super().resolve_getattr(typ, attr)
 
 
@@ -255,6 +261,15 @@ class TargetContext(BaseContext):  # type: ignore[misc]
         function.attributes.add("alwaysinline")
         function.attributes.add("nounwind")
         return function
+
+    def _compile_subroutine_no_cache(
+        self, builder: Any, impl: Any, sig: Any, locals: Any = None, flags: Any = None
+    ) -> Any:
+        """Compile a part of a function by the function's own error model (numba's has the one of Python)."""
+        if flags is None:
+            flags = Flags()
+            flags.error_model = ConfigStack().top().error_model
+        return super()._compile_subroutine_no_cache(builder, impl, sig, locals, flags)
 
     def build_list(self, *_: Any) -> Any:
         """Refuse it (numba's protocol)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import operator
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from numba.core.datamodel import models
 from numba.core.ir_utils import find_const, get_definition, guard
 from numba.core.target_extension import target_override
 from numba.core.typing.templates import fold_arguments
+from numba.core.untyped_passes import IRProcessing
 
 from xebench.dpex.code_generation.context import NAME, SpirvTarget, target
 from xebench.dpex.code_generation.device_types import own_models
@@ -58,6 +60,51 @@ class Squares(FunctionPass):  # type: ignore[misc]
                 if expression.fn is operator.pow and _constant(state.func_ir, expression.rhs) == 2:
                     expression.fn, expression.rhs, changed = operator.mul, expression.lhs, True
         return changed
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class PositionalArguments(FunctionPass):  # type: ignore[misc]
+    """Gives arguments by position to functions inside a kernel: numba, which inlines these, drops those with names."""
+
+    _name = "xebench_positional_arguments"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite such calls (numba's protocol); whether there were any."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for call in block.find_exprs(op="call"):
+                inner = guard(get_definition, state.func_ir, call.func)
+                if getattr(inner, "op", None) != "make_function":
+                    continue
+                if any(map(inspect.iscode, inner.code.co_consts)) and _names_arguments(inner.code):
+                    raise errors.UnsupportedError(_BY_POSITION.format(inner.code.co_name), call.loc)
+                if call.kws:
+                    call.args, call.kws, changed = _by_position(inner.code, call), (), True
+        return changed
+
+
+_BY_POSITION = "{} is a function inside a kernel: give arguments by position"
+
+
+def _names_arguments(code: Any) -> bool:
+    """True if a function calls another with arguments that have names."""
+    return any(instruction.opname in ("CALL_KW", "KW_NAMES") for instruction in dis.get_instructions(code))
+
+
+def _by_position(code: Any, call: Any) -> list[Any]:
+    """The arguments of a call in the order of the parameters.
+
+    Raises:
+        numba.core.errors.UnsupportedError: one between them has been left to its default, or there is no such name.
+    """
+    named = dict(call.kws)
+    further = code.co_varnames[len(call.args) : code.co_argcount][: len(named)]
+    if set(further) != set(named):
+        raise errors.UnsupportedError(_BY_POSITION.format(code.co_name), call.loc)
+    return [*call.args, *(named[name] for name in further)]
 
 
 def _constant_name(function: Any, value: Any) -> str | None:
@@ -181,6 +228,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         manager = PassManager(NAME)
         manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        manager.add_pass_after(PositionalArguments, IRProcessing)
         manager.add_pass(ConstantGetattr, "getattr of constant names")
         manager.add_pass(Squares, "squares")
         manager.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
