@@ -194,12 +194,15 @@ def test_a_library_call_works_on_the_queue_that_it_is_given_and_on_the_same_memo
 
 
 def test_separate_contexts_are_separate_and_shared_ones_shared() -> None:
+    import dpctl
+
     from xebench.session.session import Session
 
     session = Session.on("cpu")
     assert session.new_queue().sycl_context == session.queue.sycl_context
     first, second = session.new_queue(context="separate"), session.new_queue(context="separate")
     assert first.sycl_context != session.queue.sycl_context
+    assert session.new_queue(context="default").sycl_context == dpctl.SyclQueue("cpu").sycl_context
     assert first.sycl_context != second.sycl_context
     assert not session.new_queue(in_order=False).is_in_order
     assert session.queue.is_in_order and session.queue.has_enable_profiling

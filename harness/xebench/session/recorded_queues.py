@@ -248,9 +248,12 @@ class RecordedQueues(direct_calls.Recording):
     def _new_queue(
         self, context: dpctl.SyclContext, device: Device, properties: list[str], clock: int = 0
     ) -> dpctl.SyclQueue:
-        queue = direct_calls.RecordedQueue(context, device, property=properties)
+        queue = self._keep_queue(direct_calls.RecordedQueue(context, device, property=properties))
         if clock:
             self._clock_of[queue] = clock
+        return queue
+
+    def _keep_queue(self, queue: dpctl.SyclQueue) -> dpctl.SyclQueue:
         if queue.sycl_device.is_cpu and not queue.is_in_order:
             _out_of_order.append(queue)
         self._queues.append(queue)

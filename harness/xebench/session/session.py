@@ -243,10 +243,12 @@ class Session(RecordedQueues):
 
         Args:
             in_order: False for SYCL's default, where only dependences order commands.
-            context: ``shared``: the session's; ``separate``: a context of its own, which shares neither memory nor
-                built kernels.
+            context: ``shared``: the session's; ``default``: what SYCL gives a queue that names none; ``separate``: a
+                context of its own, which shares neither memory nor built kernels.
         """
         properties = ["enable_profiling", *(["in_order"] if in_order else [])]
+        if context == "default":
+            return self._keep_queue(direct_calls.RecordedQueue(self.device, property=properties))
         sycl_context = separate_context(self.device) if context == "separate" else self.queue.sycl_context
         return self._new_queue(sycl_context, self.device, properties)
 
