@@ -58,7 +58,6 @@ README_END: Final = "<!-- end of results -->"
 PATTERNS: Final = (
     "kernel_fusion",
     "usm_vs_buffers",
-    "redundant_queue_construction",
     "atomics_global_vs_local",
     "slm_convolution_cache",
     "tiled_matmul",
