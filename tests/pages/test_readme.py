@@ -19,7 +19,7 @@ def test_the_readme_shows_what_was_measured() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert renewed_readme(text, load_run(RUN)) == text, "make docs renews it"
     for pattern in PATTERNS:
-        assert f"\n  {pattern} against " in text
+        assert f"\n{pattern}, n=" in text
 
 
 @stored.needed

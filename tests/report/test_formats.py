@@ -10,7 +10,7 @@ import pytest
 from changed_run import changed
 
 from xebench.report import formats
-from xebench.report.run_summary import answer_sentence, headline
+from xebench.report.run_summary import answer_sentences, headline
 from xebench.results import Run
 
 #: How each format gives its whole content.
@@ -38,7 +38,9 @@ def test_formats_human_readable_begin_with_the_same_sentences(
     all_answers: Run, form: str, options: dict[str, object]
 ) -> None:
     page = words_of(all_answers, form, options).replace("&#39;", "'")
-    first, second = (" ".join(sentence.split()) for sentence in (headline(all_answers), answer_sentence(all_answers)))
+    first, second = (
+        " ".join(sentence.split()) for sentence in (headline(all_answers), answer_sentences(all_answers)[0])
+    )
     assert 0 <= page.index(first) < page.index(second) < page.index("sub_groups")
 
 

@@ -144,15 +144,15 @@ def sweep() -> Run:
     return made.run()
 
 
-def test_points_are_in_the_order_of_numbers_and_say_which_size_was_set() -> None:
+def test_points_are_in_the_order_of_numbers_and_say_their_sizes() -> None:
     rows = [row for row in result_rows(sweep()) if not row.answer]
     assert [row.axes for row in rows] == [
         "n=64, odd_size=7",
         "n=64, odd_size=17",
         "n=64, odd_size=31",
-        "odd_size=7",
-        "odd_size=17",
-        "odd_size=31",
+        "n=512, odd_size=7",
+        "n=512, odd_size=17",
+        "n=512, odd_size=31",
     ]
     for baseline, row in itertools.pairwise(result_rows(sweep())):
         if not baseline.answer:

@@ -55,15 +55,7 @@ README_BEGIN: Final = "<!-- results: made by python -m tools.pages.measured read
 README_END: Final = "<!-- end of results -->"
 
 #: What a reader should see first.
-PATTERNS: Final = (
-    "kernel_fusion",
-    "usm_vs_buffers",
-    "atomics_global_vs_local",
-    "slm_convolution_cache",
-    "tiled_matmul",
-    "partial_subgroups",
-    "subgroup_vector_payload",
-)
+PATTERNS: Final = ("kernel_fusion", "slm_convolution_cache", "tiled_matmul")
 
 #: Columns, as many as most pages show without a scroll bar.
 WIDTH: Final = 88

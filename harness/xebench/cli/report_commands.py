@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
 @click.option(
     "--format",
     "form",
@@ -35,16 +36,21 @@ if TYPE_CHECKING:
 )
 @path_option("--output", "File to write.  [default: standard output]")
 @VERBOSE
-def report(folder: Path, form: str, output: Path | None, verbose: bool) -> None:
-    """Show the run in FOLDER again."""
+def report(folder: Path, patterns: tuple[str, ...], form: str, output: Path | None, verbose: bool) -> None:
+    """Show the run in FOLDER again: a summary, or with PATTERNs their rows; with --verbose those of all patterns."""
     from xebench.results import load_run
     from xebench.results.run import telling_damage
 
+    if patterns and form != "text":
+        raise click.UsageError(f"--format {form} has every pattern: leave out {patterns[0]!r}, or use --format text")
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
     if options and output is not None:  # a file is UTF-8, whatever the terminal is
         options |= {"colour": False, "encoding": "utf-8"}
     with telling_damage(folder):
-        text = formats.render(load_run(folder), form, **options)
+        run = load_run(folder)
+        if form == "text":
+            options["patterns"] = {pattern for name in patterns for pattern in run.patterns_like(name)}
+        text = formats.render(run, form, **options)
     if output is None:
         show(text, coloured=form == "text")
     else:

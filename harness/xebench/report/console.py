@@ -1,15 +1,14 @@
-"""Text for a terminal: lines and tables, which the views share, bars of speed-ups, and the progress of a run."""
+"""Text for a terminal: lines and tables, which the views share, and the progress of a run."""
 
 from __future__ import annotations
 
 import io
-import math
 import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import Self, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, Task
@@ -64,55 +63,6 @@ def draw(parts: Iterable[str | Text | Table], width: int, *, colour: bool | None
         else:
             console.print(part)
     return buffer.getvalue().rstrip("\n")
-
-
-#: Ends of the axis as powers of two: 1/4 and 64. Speed-ups are more often large than small.
-LOW, HIGH = -2, 6
-#: Labels above the axis, by power of two.
-TICKS: Final = {"1/4": -2, "1": 0, "4": 2, "16": 4, "64": 6}
-
-POINT, POINT_ALONE, INTERVAL, EQUAL, BELOW, ABOVE = "●", "○", "━", "│", "◀", "▶"
-
-
-def cells_for(room: int) -> int:
-    """Returns the widest axis that fits into ``room`` and has equally many characters for each doubling."""
-    doublings = HIGH - LOW
-    return (room - 1) // doublings * doublings + 1
-
-
-def axis(cells: int) -> str:
-    """The numbers above the axis."""
-    line = [" "] * cells
-    for label, power in TICKS.items():
-        start = min(max(0, _cell(2.0**power, cells) - len(label) // 2), cells - len(label))
-        line[start : start + len(label)] = label
-    return "".join(line)
-
-
-def bar(speedup: float | None, low: float | None, high: float | None, cells: int) -> str:
-    """A bar: a line at no change, the interval, and the speed-up, which is hollow if its interval is unknown.
-
-    An arrow stands at the edge where any of these is beyond the axis. Without a speed-up there is nothing.
-    """
-    if speedup is None:
-        return " " * cells
-    line = [" "] * cells
-    line[_cell(1.0, cells)] = EQUAL
-    start, end = (_cell(speedup if value is None else value, cells) for value in (low, high))
-    line[start : end + 1] = INTERVAL * (end + 1 - start)
-    line[_cell(speedup, cells)] = POINT_ALONE if low is None or high is None else POINT
-    values = [value for value in (speedup, low, high) if value is not None]
-    if min(values) < 2.0**LOW:
-        line[0] = BELOW
-    if max(values) > 2.0**HIGH:
-        line[-1] = ABOVE
-    return "".join(line)
-
-
-def _cell(speedup: float, cells: int) -> int:
-    """The cell of a speed-up on the axis; the nearer edge for one beyond it."""
-    power = min(max(math.log2(speedup), LOW), HIGH) if speedup > 0 else LOW
-    return round((power - LOW) / (HIGH - LOW) * (cells - 1))
 
 
 class ProgressLine:

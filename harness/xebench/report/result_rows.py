@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import prod
@@ -13,7 +13,7 @@ import pandas as pd
 
 from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
-from xebench.report.remarks import asides, classes, guide_words, is_foreign, obstacle, sentence
+from xebench.report.remarks import asides, classes, guide_words, obstacle, sentence
 from xebench.results import Run
 from xebench.results.analysis import points
 from xebench.results.analysis.points import DeviceKey, Row, by_device, device_key, rows
@@ -192,7 +192,21 @@ def result_rows(run: Run) -> list[ResultRow]:
         family = [replace(row, axes=_with_host(row.axes, pairs[0])) for row in family] if several_hosts else family
         occupancy = known.get(family_id, {})
         rows += _with_occupancy(family, [occupancy.get(row.variant, "") for row in family])
-    return rows
+    return sorted([*rows, *_alone(run, families, cases)], key=lambda row: row.chapter)
+
+
+def _alone(run: Run, families: Mapping[str, Sequence[Row]], cases: Mapping[str, Row]) -> Iterator[ResultRow]:
+    """The rows of measured families of one variant, which is compared with nothing."""
+    compared = set(run.pairs["family_id"])
+    for family_id, summaries in families.items():
+        for summary in summaries if family_id not in compared else ():
+            if summary["median_ns"]:
+                case = cases[summary["case_id"]]
+                row = _baseline_row(
+                    [{**case, **summary, "baseline": summary["variant"], "baseline_ns": None}], [summary]
+                )
+                (row,) = _with_rates([row], [summary], cases)
+                yield replace(row, chapter=text(case["chapter"]))
 
 
 def _with_remarks(row: ResultRow, case: Row | None, remarked: Mapping[str, Sequence[str]]) -> ResultRow:
@@ -289,7 +303,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
-        axes=point_words(pair),
+        axes=size_words(pair),
         baseline=baseline,
         variant=pair["variant"],
         role=pair["role"],
@@ -335,7 +349,7 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
     return ResultRow(
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
-        axes=point_words(pair),
+        axes=size_words(pair),
         baseline=name,
         variant=name,
         role=str(case.get("role", "")),
@@ -352,14 +366,15 @@ def claimant(pair: Mapping[Any, Any]) -> str:
     return "" if not strength else "ours" if strength == Strength.OURS else "guide"
 
 
-def claims_for_others(pairs: Sequence[dict[Any, Any]]) -> int:
-    """The number of claims that are made for another class of devices."""
-    return sum(map(is_foreign, pairs))
-
-
 def part_of_roof(fraction: float | None) -> str:
     """The part of its roof that a case reaches; a star, and no figure, where `remarks.above_roofs_line` doubts it."""
     return ">100 %*" if fraction is not None and fraction > ROOF_DOUBT else units.percent(fraction)
+
+
+def size_words(row: Mapping[Any, Any]) -> str:
+    """Every parameter of a pair or case, and the state of the caches where it is not the usual one."""
+    cold = ["cold"] if row["state"] == State.COLD else []
+    return ", ".join(filter(None, [points.words(points.parse(row["parameters"])), *cold]))
 
 
 def point_words(pair: dict[Any, Any]) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
 from xebench.report import units
-from xebench.report.remarks import SIGNS, came_out_right, classes, guide_words, is_foreign, obstacle, too_short
-from xebench.report.result_rows import claimant, claims_for_others, number, sorted_pairs, text
+from xebench.report.claim_counts import claim_sentences
+from xebench.report.remarks import came_out_right, classes, guide_words, is_foreign, obstacle, too_short
+from xebench.report.result_rows import ResultRow, claimant, number, sorted_pairs, text
 from xebench.results import Run
 from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
@@ -77,23 +80,8 @@ def _launches(kernels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 #: Non-breaking space between a number and its sign or unit.
 NBSP: Final = "\N{NO-BREAK SPACE}"
 
-#: Phrases in singular and plural.
-_VERBS: Final[Mapping[str, tuple[str, str]]] = {
-    Answer.HOLDS: ("holds", "hold"),
-    Answer.INVERTS: ("inverts", "invert"),
-    Answer.NO_EFFECT: ("has no effect", "have no effect"),
-    Answer.SAME_PROGRAM: ("is of the same program", "are of the same program"),
-    Answer.UNDECIDED: ("is undecided", "are undecided"),
-    Answer.SKIPPED: ("was skipped", "were skipped"),
-    Answer.NOT_ASKED: ("is not asked", "are not asked"),
-}
-
-#: How many lessons the first screen names, of those that help and of those that hurt; and the patterns of a run that is
-#: seen at a glance without that.
-NAMED: Final = 3
-
-#: Sources of claims, by which they are grouped; runs of earlier versions lack them.
-_OWNERS: Final[Mapping[str, str]] = {"guide": "the guide's {}", "": "{}", "ours": "our {}"}
+#: Lessons that the first screen names, of those that help and of those that hurt.
+NAMED: Final = 10
 
 
 def headline(run: Run) -> str:
@@ -178,7 +166,7 @@ def highlights(run: Run) -> list[Highlight]:
     """
     pairs = sorted_pairs(run)
     told: list[Highlight] = []
-    if run.cases["pattern"].nunique() > NAMED:
+    if run.cases["pattern"].nunique() > REASONS_NAMED:
         hurts = hurting(pairs)[:NAMED]
         kernels = dict(run.part("cases", ["case_id", "kernels"]).itertuples(index=False, name=None)) if hurts else {}
         why = {pair["case_id"]: causes(pairs, pair, kernels) for pair in hurts}
@@ -230,49 +218,54 @@ def _named(pair: dict[Any, Any], why: str = "") -> tuple[str, str]:
     return pair["pattern"], ": ".join(filter(None, (told, why.replace(" %", f"{NBSP}%"))))
 
 
-def answer_sentence(run: Run) -> str:
-    """The number of claims with each answer and its sign; the guide's and ours apart."""
-    return answers_in_words(sorted_pairs(run))
+def answer_sentences(run: Run) -> list[str]:
+    """The number of claims with each answer, a sentence a kind of claim; and how many pairs have no claim."""
+    pairs = sorted_pairs(run)
+    told = claim_sentences(pairs)
+    unclaimed = sum(not text(pair["claim"]) for pair in pairs)
+    if unclaimed:
+        told.append(f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim.")
+    return told or ["Nothing was compared."]
 
 
-def answers_in_words(pairs: Sequence[dict[Any, Any]]) -> str:
-    """The number of claims with each answer, for rows of the table ``pairs``."""
-    claimed = [pair for pair in pairs if text(pair["claim"])]
-    parts = [*_of_claims(claimed), *_without_claim([pair for pair in pairs if not text(pair["claim"])])]
-    if not parts:
-        return "Nothing was compared."
-    sentence = "; ".join(parts)
-    others = claims_for_others(claimed)
-    verb = "is" if others == 1 else "are"
-    where = f" {others} of the claims {verb} made for another kind of device." if others else ""
-    return f"{sentence[0].upper()}{sentence[1:]}.{where}"
+def in_a_sentence(family: Sequence[ResultRow]) -> str:
+    """The surest large difference of a family from its baseline: ``tiles is 1.96 times as fast as plain``.
+
+    Args:
+        family: its rows; the first is the baseline's.
+
+    Returns:
+        "" where no variant differs from the baseline beyond its interval.
+    """
+    sure = [(row, *row.ends) for row in family if not row.against and _excludes_one(row)]
+    if not sure:
+        return ""
+    row, speedup, low, high = max(sure, key=lambda found: abs(math.log(found[1] or 1.0)))
+    assert speedup and low and high
+    if speedup < 1:
+        speedup, low, high = 1 / speedup, 1 / high, 1 / low
+        return f"{row.variant} takes {_times(speedup, low, high)} as long as {row.baseline} ({_range(low, high)})."
+    return f"{row.variant} is {_times(speedup, low, high)} as fast as {row.baseline} ({_range(low, high)})."
 
 
-def _of_claims(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
-    for owner, words in _OWNERS.items():
-        own = [pair for pair in pairs if claimant(pair) == owner]
-        answers = Counter(pair["answer"] for pair in own if not came_out_right(pair["claim"], pair["answer"]))
-        if total := len(own):
-            counts = ", ".join(
-                f"{SIGNS[answer]}{NBSP}{count} {_VERBS[answer][count > 1]}"
-                for answer in _VERBS
-                if (count := answers[answer])
-            )
-            if races := total - answers.total():
-                counts += f", {races} data race{'' if races == 1 else 's'} came out right"
-            yield f"of {words.format(total)} claim{'' if total == 1 else 's'} {counts}"
+def _excludes_one(row: ResultRow) -> bool:
+    speedup, low, high = row.ends
+    return bool(speedup and low and high and (low > 1 or high < 1))
 
 
-def _without_claim(pairs: Sequence[dict[Any, Any]]) -> Iterator[str]:
-    answers = Counter(pair["answer"] for pair in pairs)
-    if count := answers[Answer.NO_CLAIM]:
-        yield f"{SIGNS[Answer.NO_CLAIM]}{NBSP}{count} {'pair has' if count == 1 else 'pairs have'} no claim"
-    if count := answers[Answer.SKIPPED]:
-        yield f"{SIGNS[Answer.SKIPPED]}{NBSP}{count} without a claim {_VERBS[Answer.SKIPPED][count > 1]}"
+def _times(speedup: float, low: float, high: float) -> str:
+    return f"{units.ratio(speedup, low, high).removesuffix('x')} times"
+
+
+def _range(low: float, high: float) -> str:
+    return units.interval(low, high).replace(" - ", " to ")
 
 
 #: Most reasons, and names of patterns, in one sentence.
 REASONS_NAMED: Final = 3
+
+#: Options of a run that say what is measured, and where; each has a value.
+_REPEATED: Final = ("--path", "--preset", "--set", "--device", "--metric", "--state")
 
 #: Reasons of missing answers that a longer or quieter run may give.
 _WORTH_TIME: Final = (Reason.NOISE, Reason.BUDGET, Reason.FEW_BLOCKS, Reason.DRIFT, Reason.MEASURED)
@@ -361,7 +354,21 @@ def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mappi
             "device and driver"
         )
     elif open_still:
-        several = f" {' '.join(open_still[:REASONS_NAMED])}" + (" ..." if len(open_still) > REASONS_NAMED else "")
-        yield f"xebench run{several} --precision 0.005 --budget 2m: may decide what is undecided"
+        named = open_still[:REASONS_NAMED]
+        rest = f", as of {len(open_still) - len(named)} others" if len(open_still) > len(named) else ""
+        yield f"{_again(run, named)} --precision 0.005 --budget 2m: may decide what is undecided{rest}"
     if run.pairs["pattern"].nunique() > REASONS_NAMED:
+        pattern = hurts[0]["pattern"] if hurts else pairs[0]["pattern"]
+        yield f"xebench report {run.path} {pattern}: the rows of a pattern; with --verbose those of all"
         yield f"xebench report {run.path} --format html --output report.html: all of it as one page"
+
+
+def _again(run: Run, patterns: Sequence[str]) -> str:
+    """The command of the run for some of its patterns: the same files, preset, device and values."""
+    words = [*map(str, run.manifest.get("command", ())), ""]
+    kept: list[str] = []
+    for word, value in pairwise(words):
+        name, given, _ = word.partition("=")
+        if name in _REPEATED:
+            kept += [word] if given else [word, value]
+    return " ".join(["xebench run", *patterns, *map(shlex.quote, kept)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import html
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -119,6 +121,19 @@ class Run:
         whole = self.__dict__.get(table)
         return self._read(table, names, samples) if whole is None else _part(whole, names, samples)
 
+    def patterns_like(self, name: str) -> list[str]:
+        """The patterns of the run that a name or a glob such as ``slm*`` means.
+
+        Raises:
+            RunFolderError: The run has no such pattern; names those that look like it.
+        """
+        known = sorted(set(self.part("cases", ["case_id", "pattern"])["pattern"]))
+        found = fnmatch.filter(known, name)
+        if not found:
+            advice = suggestion(name, known, "run.cases has their names" if len(known) > 8 else "")
+            raise RunFolderError(f"the run in {self.path} has no pattern {name!r}: {advice}")
+        return found
+
     def of(self, pattern: str) -> Run:
         """The part of the run that belongs to one pattern: the same tables with its rows and its parameters' columns
         alone.
@@ -126,11 +141,8 @@ class Run:
         Raises:
             RunFolderError: The run has no such pattern; names those that look like it.
         """
+        (pattern,) = self.patterns_like(glob.escape(pattern))
         cases = self.part("cases", ["case_id", "pattern"])
-        known = set(cases["pattern"])
-        if pattern not in known:
-            advice = suggestion(pattern, known, "run.cases has their names" if len(known) > 8 else "")
-            raise RunFolderError(f"the run in {self.path} has no pattern {pattern!r}: {advice}")
         own = frozenset(cases.loc[cases["pattern"] == pattern, "case_id"])
         return Run(self.path, self.manifest, _OfCases(self._read, own))
 

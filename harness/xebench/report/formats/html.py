@@ -14,7 +14,7 @@ from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapter
 from xebench.report.page.svg import Scale
 from xebench.report.remarks import SIGNS, failures, notes
 from xebench.report.result_rows import device_line
-from xebench.report.run_summary import answer_sentence, headline, highlights, state
+from xebench.report.run_summary import answer_sentences, headline, highlights, state
 from xebench.report.table_forms import fill
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
@@ -44,7 +44,7 @@ def render(run: Run) -> str:
         run_name=run.path.name,
         headline=headline(run),
         state=state(run),
-        answers=answer_sentence(run),
+        answers=answer_sentences(run),
         highlights=highlights(run),
         anchors=anchors,
         device=device_line(run),

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Final
 
 from rich.text import Text
 
-from xebench.report import console
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import SIGNS, brief_remarks, compilers_line, failures, noise_line, notes, remarks
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
     Highlight,
-    answer_sentence,
+    answer_sentences,
     gains,
     headline,
     highlights,
+    in_a_sentence,
     mean_words,
     next_steps,
     state,
@@ -35,8 +34,10 @@ from xebench.vocabulary import Answer
 
 #: Columns at most: longer lines are hard to read.
 MOST: Final = 100
-#: Columns at least for the words beside a bar: "guide 2.9x on Max 1550".
-WORDS: Final = 22
+#: Columns at least for the words of an answer: "inverts, guide 2.9x on".
+WORDS: Final = 18
+#: Patterns up to which a report shows every row; of more it shows the summary, and rows of patterns that are named.
+FEW_PATTERNS: Final = 3
 
 # distinct for readers who cannot distinguish red and green; the signs carry the meaning
 COLOURS: Final[dict[str, str]] = {
@@ -50,15 +51,17 @@ COLOURS: Final[dict[str, str]] = {
 }
 
 #: Replacements for encodings that lack these characters.
-_PLAIN: Final = str.maketrans("✓✗≡·●○━│◀▶", "+x=.*o-|<>")
+_PLAIN: Final = str.maketrans("✓✗≡·", "+x=.")
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Widths of the parts of a row: sign, name and speed-up together; the bar; the words."""
+    """Widths of the columns of a row: sign and name; time; speed-up; its interval; the words of the answer."""
 
-    left: int
-    bar: int
+    name: int
+    time: int
+    speedup: int
+    interval: int
     words: int
 
 
@@ -66,30 +69,33 @@ def render_text(
     run: Run,
     width: int | None = None,
     *,
+    patterns: Collection[str] = (),
     verbose: bool = False,
     colour: bool | None = None,
     encoding: str | None = None,
 ) -> str:
-    """The answers, and what needs attention.
+    """The summary of a run, the rows of some patterns, and what needs attention.
 
     Args:
         run: any run, finished or not.
         width: width in columns; by default that of the terminal, at most 100.
-        verbose: True for times, roofs, intervals as numbers, whole reasons and everything that was noticed.
+        patterns: patterns whose rows are shown; by default those of a run of at most `FEW_PATTERNS`.
+        verbose: True for every row, with roofs, whole reasons and everything that was noticed.
         colour: True for a terminal, which shows colours and leaves whole reasons to another command; by default True if
             standard output is a terminal.
         encoding: encoding of the output, by default that of standard output; characters that it lacks are replaced.
     """
     width = min(width or terminal_width(elsewhere=MOST), MOST)
     on_terminal = sys.stdout.isatty() if colour is None else colour
-    lines = _lines(run, width, verbose=verbose, on_terminal=on_terminal)
+    lines = _lines(run, width, patterns, verbose=verbose, on_terminal=on_terminal)
     return _encodable(draw(lines, width, colour=colour), encoding or sys.stdout.encoding)
 
 
 def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
     """The device, what became of all claims, and the rows of some patterns, as in `render_text`; without colour."""
     rows = [row for row in result_rows(run) if row.pattern in patterns]
-    lines = [*_summary(run, width), *_table(rows, width, gains(sorted_pairs(run)), verbose=False)]
+    summary = _wrapped((headline(run), *answer_sentences(run)), width)
+    lines = [*summary, *_table(rows, width, {}, verbose=False)]
     return draw(lines, width, colour=False)
 
 
@@ -108,14 +114,18 @@ def _encodable(text: str, encoding: str | None) -> str:
     return text
 
 
-def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterator[str | Text]:
-    first_screen = [*_summary(run, width), *_wrapped(next_steps(run), width)]
-    yield from first_screen
+def _lines(
+    run: Run, width: int, patterns: Collection[str], *, verbose: bool, on_terminal: bool
+) -> Iterator[str | Text]:
+    yield from _summary(run, width)
+    yield from _wrapped(next_steps(run), width)
     if verbose:
         more = filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run)))
         yield from _wrapped(more, width)
     rows = result_rows(run)
-    yield from _table(rows, width, gains(sorted_pairs(run)), verbose=verbose)
+    every = verbose or len({row.pattern for row in rows}) <= FEW_PATTERNS
+    shown = [row for row in rows if (row.pattern in patterns if patterns else every)]
+    yield from _table(shown, width, gains(sorted_pairs(run)), verbose=verbose)
     yield ""
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run, whole=True)], width)
@@ -125,25 +135,23 @@ def _lines(run: Run, width: int, *, verbose: bool, on_terminal: bool) -> Iterato
     else:
         yield from _remarks(brief_remarks(run), width)
     yield f"run folder: {run.path} ({state(run)})"
-    if on_terminal and len(rows) > shutil.get_terminal_size().lines:  # it is out of sight
-        yield from ("", *first_screen)
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
-    yield from _wrapped((headline(run), answer_sentence(run)), width)
+    yield from _wrapped((headline(run), *answer_sentences(run)), width)
     for highlight in highlights(run):
         yield from _wrapped([highlight.sentence], width)
         yield from _wrapped(map("".join, highlight.rows), width, "  ")
 
 
-def _wrapped(sentences: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
+def _wrapped(sentences: Iterable[str], width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
     """Lines that break no word."""
     for sentence in sentences:
         lines = textwrap.wrap(
             sentence,
             width,
             initial_indent=indent,
-            subsequent_indent=2 * indent,
+            subsequent_indent=2 * indent if further is None else further,
             break_long_words=False,
             break_on_hyphens=False,
         )
@@ -153,53 +161,82 @@ def _wrapped(sentences: Iterable[str], width: int, indent: str = "") -> Iterator
 def _table(
     rows: Sequence[ResultRow], width: int, means: Mapping[str, tuple[float, int]], *, verbose: bool
 ) -> Iterator[str | Text]:
-    columns = _columns([row for row in rows if row.answer], width)
+    columns = _columns(rows, width)
     for chapter, members in groupby(rows, key=lambda row: row.chapter):
         yield ""
-        yield _chapter(chapter, columns)
+        yield Text(chapter or "without a chapter", style="bold underline")
         if chapter in means:
-            yield Text(f"  {mean_words(*means[chapter])}", style="dim")
-        for row in members:
-            yield from _row(row, columns, width, verbose=verbose)
+            yield Text(mean_words(*means[chapter]), style="dim")
+        for _, family in groupby(members, key=lambda row: (row.pattern, row.axes)):
+            yield from _family(list(family), columns, width, verbose=verbose)
 
 
 def _columns(rows: Sequence[ResultRow], width: int) -> _Columns:
-    """Names take what the longest needs, the bar what the words leave of the rest."""
-    needed = max((len(f"? {row.variant} {row.speedup}") for row in rows), default=0)
-    left = min(max(needed, 24), width - WORDS - 2 - console.cells_for(17))
-    bar = console.cells_for(min(width - WORDS - 2 - left, 25))
-    return _Columns(left, bar, width - left - bar - 2)
+    """Figures take what the longest needs, names what the words of answers leave of the rest."""
+    headings = ("time", "speed-up", "interval")
+    time, speedup, interval = (max(map(len, cells)) for cells in zip(headings, *map(_figures, rows), strict=True))
+    room = width - time - speedup - interval - 4
+    name = min(max((len(f"? {row.variant}") for row in rows), default=0), room - WORDS)
+    return _Columns(name, time, speedup, interval, room - name)
 
 
-def _chapter(name: str, columns: _Columns) -> Text:
-    """A chapter's heading, which names the columns too."""
-    title = Text(name or "without a chapter", style="bold")
-    rest = f"speed-up {console.axis(columns.bar)}"
-    gap = columns.left - len("speed-up") - len(title)
-    if gap < 1:
-        return title
-    return title.append(" " * gap + rest, style="not bold dim")
+def _figures(row: ResultRow) -> tuple[str, str, str]:
+    """The time, speed-up and interval; "" for one that is not known."""
+    return row.time.removeprefix("-"), row.speedup.removeprefix("-"), row.interval.removeprefix("-")
 
 
-def _row(row: ResultRow, columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
-    if not row.answer:
-        time = " ".join(filter(None, (row.time.removeprefix("-"), row.rate and f"({row.rate})"))).replace(" ", NBSP)
-        heading = ", ".join(filter(None, (f"{row.pattern} against {row.variant}", row.axes, time, *row.asides)))
-        wrapped = textwrap.wrap(heading, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
-        yield from (Text(line.replace(NBSP, " "), style="bold") for line in wrapped)
-    else:
-        yield from _answer(row, columns, width)
-    if verbose:
-        for detail in (_measured(row), row.reason):
-            for line in textwrap.wrap(detail, width, initial_indent="    ", subsequent_indent="    "):
-                yield Text(line, style="dim")
+def _family(rows: Sequence[ResultRow], columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
+    """The heading of a family, its rows, and the largest difference in a sentence."""
+    (head, *_) = rows
+    heading = ", ".join(filter(None, (head.pattern, head.axes)))
+    yield Text("")
+    yield from (Text(line, style="bold") for line in _wrapped([heading], width, "", "    "))
+    yield Text(_cells(columns, "  variant", "time", "speed-up", "interval", "answer").rstrip(), style="dim")
+    for row in rows:
+        yield from _row(row, columns, width)
+        for detail in (_measured(row), row.reason) if verbose else ():
+            yield from (
+                Text(line, style="dim")
+                for line in textwrap.wrap(detail, width - 4, initial_indent="    ", subsequent_indent="    ")
+            )
+    yield from (Text(line) for line in _wrapped(filter(None, [in_a_sentence(rows)]), width, "  "))
+
+
+def _row(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
+    """A row, whose words are continued below it, and whose name has a line of its own where it is long."""
+    style = COLOURS.get(row.answer, "")
+    name = f"{SIGNS[row.answer]} {row.variant}" if row.answer else f"  {row.variant}"
+    if len(name) > columns.name:
+        yield from (
+            Text(line, style=style)
+            for line in textwrap.wrap(row.variant, width - 2, initial_indent=name[:2], subsequent_indent="  ")
+        )
+        name = ""
+    measured = row.ends[0] is not None or not row.answer
+    beside = _cells(columns, name, *_figures(row), "")
+    head = beside if measured else f"{name:{columns.name}} "  # without figures the words have their place
+    words = _words([f"against {row.against}" if row.against else "", *_told(row)], width - len(head))
+    first, *others = words or [""]
+    yield Text(f"{head}{first}".rstrip(), style=style)
+    yield from (Text(" " * len(head) + line) for line in others)
+
+
+def _told(row: ResultRow) -> tuple[str, ...]:
+    """The answer, unless what prevents one says more; what is to be said beside it; and the rate."""
+    decided = row.answer in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
+    answer = row.answer if row.claim and (decided or not row.obstacle) else ""
+    return (answer, *row.asides, row.rate)
+
+
+def _cells(columns: _Columns, name: str, time: str, speedup: str, interval: str, words: str) -> str:
+    figures = f"{time:>{columns.time}} {speedup:>{columns.speedup}} {interval:>{columns.interval}}"
+    return f"{name:{columns.name}} {figures} {words}"
 
 
 def _measured(row: ResultRow) -> str:
     parts = {
         f"{row.variant}, {row.role}:": ", ".join(filter(None, (row.time, row.rate))),
         "compiling": row.compiling,
-        "95 % interval": row.interval,
         "of its roof:": row.roof,
         "copies": row.copies,
         "accuracy:": row.error,
@@ -210,34 +247,10 @@ def _measured(row: ResultRow) -> str:
     return "; ".join(f"{name} {value}" for name, value in parts.items() if value not in ("", "-"))
 
 
-def _answer(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
-    """Sign, name, speed-up, bar and words; what the name or the words need more stands below."""
-    style = COLOURS.get(row.answer, "")
-    sign, speedup = SIGNS.get(row.answer, "?"), row.speedup
-    names, against = [f"{sign} {row.label}"], ""
-    if len(names[0]) + 1 + len(speedup) > columns.left:
-        names, against = [f"{sign} {row.variant}"], f"    against {row.against}" if row.against else ""
-    if len(names[0]) + 1 + len(speedup) > columns.left:  # a line of its own
-        yield from (Text(line, style=style) for line in textwrap.wrap(names[0], width, subsequent_indent="  "))
-        names = [""]
-    left = names[0].ljust(columns.left - len(speedup)) + speedup
-    # without a speed-up the words take the place of the bar
-    drawn = row.ends[0] is not None
-    first = f"{left} {console.bar(*row.ends, columns.bar)}" if drawn else left
-    room = columns.words if drawn else columns.words + columns.bar + 1
-    words = _words(row.asides, room)
-    measured = row.rate or row.time.removeprefix("-")  # where there is room for it: --verbose has both
-    if drawn and measured and len(", ".join((*words, measured))) <= room:
-        words = [", ".join((*words, measured))]
-    yield Text(first if words else first.rstrip(), style=style).append(f" {words[0]}" if words else "", "not dim")
-    for name, word in zip_longest([against] if against else [], words[1:], fillvalue=""):
-        yield Text(f"{name.ljust(len(first))} {word}" if word else name)
-
-
 def _words(asides: Sequence[str], width: int) -> list[str]:
     """Lines that hold as many of these as fit, and break none that fits into a line."""
     lines: list[str] = []
-    for aside in asides:
+    for aside in filter(None, asides):
         if lines and len(lines[-1]) + 2 + len(aside) <= width:
             lines[-1] += f", {aside}"
         else:
@@ -290,7 +303,7 @@ MARKDOWN_COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
 
 def render_markdown(run: Run) -> str:
     """The answers, a heading and a table a chapter, then what has no result."""
-    lines = [escape(headline(run)), "", escape(answer_sentence(run)), ""]
+    lines = [escape(headline(run)), "", *(f"- {escape(each)}" for each in answer_sentences(run)), ""]
     for sentence, named in (*highlights(run), Highlight(device_line(run))):
         lines += [escape(sentence), "", *(f"- {escape(''.join(each))}" for each in named), *([""] if named else [])]
     means = gains(sorted_pairs(run))

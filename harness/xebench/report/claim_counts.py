@@ -1,0 +1,99 @@
+"""Counts of claims: each is counted once, whatever number of points it was asked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from xebench.report.remarks import came_out_right, classes, is_foreign
+from xebench.vocabulary import Answer, DeviceClass, Strength
+
+#: Number of claims by what became of them, in the order in which sentences name them.
+HOLDS, SOMEWHERE, NOWHERE, RACE = "hold", "hold at some points", "do not hold", "are data races that came out right"
+UNDECIDED, SKIPPED, NOT_ASKED = "are undecided", "were skipped", "are not asked of this device"
+FATES: Final = (HOLDS, SOMEWHERE, NOWHERE, UNDECIDED, SKIPPED, NOT_ASKED, RACE)
+
+_ONE: Final[Mapping[str, str]] = {
+    HOLDS: "holds",
+    SOMEWHERE: "holds at some points",
+    NOWHERE: "does not hold",
+    UNDECIDED: "is undecided",
+    SKIPPED: "was skipped",
+    NOT_ASKED: "is not asked of this device",
+    RACE: "is a data race that came out right",
+}
+
+#: Answers that decide a claim at a point.
+_DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM)
+
+
+def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
+    """What became of one claim.
+
+    Args:
+        pairs: rows of the table ``pairs`` that ask it, one a point.
+    """
+    held = [pair["answer"] == Answer.HOLDS for pair in pairs if pair["answer"] in _DECIDED]
+    if held:
+        return HOLDS if all(held) else SOMEWHERE if any(held) else NOWHERE
+    if all(came_out_right(pair["claim"], pair["answer"]) for pair in pairs):
+        return RACE
+    answers = {pair["answer"] for pair in pairs}
+    return UNDECIDED if Answer.UNDECIDED in answers else SKIPPED if Answer.SKIPPED in answers else NOT_ASKED
+
+
+def claim_sentences(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """The number of claims with each fate, a sentence a kind of claim.
+
+    What the guide states for this kind of device comes first, then what follows from it, the claims for other kinds of
+    device, and ours.
+    """
+    asked: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
+    for pair in pairs:
+        if not pd.isna(pair["claim"]):
+            names = (
+                "pattern",
+                "variant",
+                "baseline",
+                "state",
+                "claim",
+                "at_least",
+                "guide_source",
+                "strength",
+                "claimed_for",
+            )
+            asked.setdefault(tuple(str(pair[name]) for name in names), []).append(pair)
+    kinds: dict[str, Counter[str]] = {}
+    for group in sorted(asked.values(), key=_rank):
+        kinds.setdefault(_kind(group[0]), Counter())[fate(group)] += 1
+    return [_sentence(kind, counts) for kind, counts in kinds.items()]
+
+
+def _rank(group: Sequence[Mapping[Any, Any]]) -> int:
+    first = group[0]
+    if first["strength"] == Strength.OURS:
+        return 3
+    return 2 if is_foreign(first) else 1 if first["strength"] == Strength.IMPLIED else 0
+
+
+def _kind(pair: Mapping[Any, Any]) -> str:
+    if pair["strength"] == Strength.OURS:
+        return "we make {count} {claims} of our own"
+    if is_foreign(pair):
+        here = "CPU device" if pair["device_class"] == DeviceClass.CPU else "GPU"
+        return f"the guide makes {{count}} {{claims}} for {classes(pair['claimed_for'])}, which say nothing of a {here}"
+    if pair["strength"] == Strength.IMPLIED:
+        return "{count} {claims} more {follow} from what it says"
+    return "the guide states {count} {claims}"
+
+
+def _sentence(kind: str, counts: Counter[str]) -> str:
+    total = counts.total()
+    what = kind.format(
+        count=total, claims="claim" if total == 1 else "claims", follow="follows" if total == 1 else "follow"
+    )
+    told = ", ".join(f"{count} {_ONE[name] if count == 1 else name}" for name in FATES if (count := counts[name]))
+    return f"{what[0].upper()}{what[1:]}: {told}."
