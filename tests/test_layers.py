@@ -176,6 +176,7 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.results.analysis.claim",
         "xebench.system",
         "xebench.system.disk_cache",
+        "xebench.system.sycl_imports",
         "xebench.vocabulary",
     ]
 

@@ -1,14 +1,14 @@
 """xebench: does the advice of the oneAPI GPU Optimization Guide hold on this device, and by how much?
 
 A benchmark file, a script or a notebook needs only what is listed here. Importing this package loads neither the SYCL
-runtime nor pandas.
+runtime nor pandas. dpctl and dpnp may be imported after it, and on the current stack before it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xebench.system import lazily
+from xebench.system import lazily, sycl_imports
 
 if TYPE_CHECKING:
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
@@ -39,6 +39,8 @@ __all__ = [
     "specialize",
     "spirv_kernel",
 ]
+
+sycl_imports.watch()
 
 __getattr__ = lazily(
     __name__,

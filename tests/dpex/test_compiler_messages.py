@@ -106,7 +106,9 @@ def test_the_kernel_the_line_and_the_reason(function: Any, marker: str, reason: 
     assert reason in error.reason
     assert "\n" not in str(error)
     assert str(error).startswith(f"kernel {function.__name__} ({__file__}:")
-    assert isinstance(error.__cause__, numba_errors.NumbaError)
+    assert isinstance(error.__context__, numba_errors.NumbaError) and error.__suppress_context__
+    before, at, after = error.__notes__[0].splitlines()
+    assert at.startswith(">") and marker in at and before.startswith(" ") and after.startswith(" ")
 
 
 def test_a_kernel_returns_nothing(queue: Any) -> None:

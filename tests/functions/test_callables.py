@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import xebench
-from xebench.errors import XebenchError
+from xebench.errors import RunFolderError, XebenchError
+from xebench.report.comparison import RunComparison, as_text
 from xebench.results import TABLES
 
 pytestmark = pytest.mark.device
@@ -117,7 +121,48 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
     assert "fails: error: first call: ValueError: not today" in text
     assert "wrong result, as claimed" in text
     assert "upper bound" in text and "one instance" not in text
-    assert compared._repr_html_().startswith("<pre>")
+    assert re.search(r"^function +time +speed-up +95 % interval +answer$", text, re.MULTILINE)
+    assert re.search(r"^once +\S+ [mun]?s +[0-9.]+x +[0-9.]+ - [0-9.]+ +\w", text, re.MULTILINE), text
+    page = compared._repr_html_()
+    assert page.startswith("<table><tr><th>function<th>") and "<td>once<td>" in page and "<pre>" not in page
+    with pytest.raises(XebenchError, match=r"functions are compared with twice: .pairs has a row"):
+        _ = compared.speedup
+
+
+def test_what_is_compared_can_be_saved_and_compared_later(session: Any, x: Any, tmp_path: Path) -> None:
+    functions = {"a": lambda: x * x, "b": lambda: x + x}
+    compared = xebench.compare(functions, queue=session, **BRIEF, check=False)
+    pair = compared.pairs.iloc[0]
+    assert (compared.speedup, *compared.interval) == tuple(pair[["speedup", "speedup_low", "speedup_high"]])
+    saved = compared.save(tmp_path / "run")
+    run = xebench.load_run(tmp_path / "run")
+    assert run.manifest["created"] == saved.manifest["created"] and run.manifest["packages"]["dpctl"]
+    assert run.manifest["drivers"] == dict(zip(run.devices["device"], run.devices["driver_version"], strict=True))
+    pd.testing.assert_frame_equal(run.pairs, compared.pairs)
+    pd.testing.assert_frame_equal(run.samples, compared.samples)
+    with pytest.raises(RunFolderError, match="run"):
+        compared.save(tmp_path / "run")
+    compared.save(tmp_path / "again")
+    rows = RunComparison(run, xebench.load_run(tmp_path / "again"), "time", 0.05)
+    assert [row["variant"] for row in rows.rows] == ["a", "b"]
+    assert "functions/a" in as_text(rows, every=True)
+
+
+def test_a_kernel_that_does_not_compile_shows_its_own_lines_and_none_of_numba(session: Any, x: Any) -> None:
+    @xebench.kernel
+    def refused(item: xebench.kernel_api.Item, array):
+        array[item.get_id(0)] = not_there(item)  # type: ignore[name-defined]  # noqa: F821
+
+    launch = functools.partial(session.launch, refused, xebench.kernel_api.Range(N), x)
+    for call in (launch, lambda: xebench.measure(launch, queue=session, **BRIEF)):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "site-packages" not in shown and shown.count("File ") <= 4, shown
+        message, before, at, after = shown.splitlines()[-4:]
+        assert "kernel refused" in message and "not_there" in message
+        assert at.startswith(">") and "not_there(item)" in at and before.endswith("Item, array):")
+        assert not after.strip(" 0123456789")
 
 
 def test_functions_without_results_are_told_to_be_unchecked(session: Any, x: Any) -> None:
@@ -227,7 +272,7 @@ def test_the_example_runs() -> None:
     example = ROOT / "docs" / "examples" / "three_expressions.py"
     command = [sys.executable, str(example), "4096", "0.5"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert "\nfunctions\n" in done.stdout
+    assert re.search(r"^operators +\S+ [mun]?s$", done.stdout, re.MULTILINE)
     assert "into_one" in done.stdout and "wrong" not in done.stdout
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 from xebench.errors import Refused, Unsupported
 
 
@@ -46,7 +48,9 @@ class RepairError(DpexError, RuntimeError):
 
 
 class KernelCompileError(DpexError, RuntimeError):
-    """numba-dpex could not turn the Python function into SPIR-V; the original error is ``__cause__``.
+    """The Python function cannot be turned into SPIR-V; a note shows the source line between its neighbours.
+
+    The compiler's own error is ``__context__``, which tracebacks do not show.
 
     Attributes:
         kernel: name of the kernel's Python function.
@@ -56,9 +60,18 @@ class KernelCompileError(DpexError, RuntimeError):
 
     def __init__(self, kernel: str, location: str, reason: str) -> None:
         super().__init__(f"kernel {kernel} ({location}) does not compile: {reason}")
+        self.add_note(self._excerpt(location))
         self.kernel = kernel
         self.location = location
         self.reason = reason
+
+    @staticmethod
+    def _excerpt(location: str) -> str:
+        """The line at ``file:line``, marked, between the one before and the one after it."""
+        file, _, line = location.rpartition(":")
+        at = int(line) if line.isdigit() else 1
+        numbers = range(max(at - 1, 1), at + 2)
+        return "\n".join(f"{'>' if n == at else ' '} {n:4} {linecache.getline(file, n).rstrip()}" for n in numbers)
 
 
 class KernelBuildError(DpexError, RuntimeError):

@@ -330,7 +330,7 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
             if result.signature.return_type not in (None, types.none, types.void):
                 raise KernelHasReturnValueError(kernel.py_func.__name__, result.signature.return_type)
     except Exception as error:
-        raise compile_error(kernel.py_func, error) from error
+        raise compile_error(kernel.py_func, error) from None
     module = result.kernel_device_ir_module
     total = time.perf_counter_ns() - started
     stages = {"typing": total - module.translate_ns, "translate": module.translate_ns}

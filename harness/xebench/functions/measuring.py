@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
@@ -18,9 +19,7 @@ from xebench.functions.request import (
     measure_functions,
     settings_of,
 )
-from xebench.functions.tables import events_words, host_doubt, remarks, run_of, time_words
-from xebench.report.console import terminal_width
-from xebench.report.formats.human_readable import MOST, table
+from xebench.functions.tables import CELLS, cells, events_words, host_doubt, remarks, run_of, save, time_words
 from xebench.results import Run
 from xebench.results.analysis.claim import Claim, Claims, claims_of
 from xebench.session.session import Session
@@ -46,6 +45,20 @@ class _Tables:
     def events(self) -> pd.DataFrame:
         """The table `events`: a row for each command of a sample."""
         return self.run.events
+
+    def save(self, path: Path | str, *, overwrite: bool = False) -> Run:
+        """Save it as a run folder, with device, driver, versions and date, and return that run.
+
+        ``xebench report`` and ``xebench compare`` read the folder, `xebench.load_run` does in Python.
+
+        Args:
+            path: the folder; parents are made.
+            overwrite: whether an earlier run there is replaced.
+
+        Raises:
+            RunFolderError: the folder has something else, or cannot be written.
+        """
+        return save(self.run, path, overwrite=overwrite)
 
 
 def _number(value: Any) -> float:
@@ -173,12 +186,41 @@ class Compared(_Tables):
         """The table `summaries`: the time of each function."""
         return self.run.summaries
 
+    @property
+    def speedup(self) -> float:
+        """The speed-up of the other of two functions over the reference; NaN without one.
+
+        Raises:
+            XebenchError: there are more than two functions.
+        """
+        return _number(self._pair()["speedup"])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of `speedup`; raises as that does."""
+        pair = self._pair()
+        return _number(pair["speedup_low"]), _number(pair["speedup_high"])
+
+    def _pair(self) -> pd.Series[Any]:
+        own = self.pairs[self.pairs["baseline"] == self.reference]
+        if len(own) != 1:
+            raise XebenchError(f"{len(own)} functions are compared with {self.reference}: .pairs has a row for each")
+        return own.iloc[0]
+
     def __repr__(self) -> str:
-        lines = [f"! {line}" for line in remarks(self.run, unchecked=self.unchecked)]
-        return "\n".join([table(self.run, min(terminal_width(elsewhere=MOST), MOST)), *lines])
+        rows = [CELLS, *cells(self.run, self.reference)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([*lines, *(f"! {line}" for line in self._remarks())])
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        head = "".join(f"<th>{heading}" for heading in CELLS)
+        rows = ("".join(f"<td>{html.escape(cell)}" for cell in row) for row in cells(self.run, self.reference))
+        remarks = "".join(f"<p>{html.escape(line)}" for line in self._remarks())
+        return f"<table><tr>{'<tr>'.join([head, *rows])}</table>{remarks}"
+
+    def _remarks(self) -> list[str]:
+        return list(remarks(self.run, unchecked=self.unchecked))
 
 
 def compare(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import dpctl
 import numpy as np
 
-from xebench.dpex import direct_calls
+from xebench.dpex import KernelCompileError, direct_calls
 from xebench.dpex.kernel_store import KernelStore
 from xebench.errors import NoDevice, XebenchError, suggestion
 from xebench.functions.family import FunctionFamily, Settings, measured_apart, refuse_what_stays_here
@@ -122,11 +122,14 @@ def measure_functions(
         refuse_what_stays_here(queue, settings)
     timed = metric_named(settings.metric).on_device_clock or settings.state == State.COLD
     session = session_on(queue, device, timed=timed)
-    if isolated:
-        return measured_apart(functions, reference, claims, session, settings)
-    family = FunctionFamily(functions, reference, claims, session, settings)
-    family.measure_here()
-    return family
+    try:
+        if isolated:
+            return measured_apart(functions, reference, claims, session, settings)
+        family = FunctionFamily(functions, reference, claims, session, settings)
+        family.measure_here()
+        return family
+    except KernelCompileError as error:
+        raise error.with_traceback(None) from None  # its message has the kernel's line
 
 
 def checked_function(function: Any, name: str) -> Callable[..., Any]:

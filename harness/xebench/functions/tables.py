@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,16 +18,18 @@ from xebench.measuring.instrument import measure_empty_kernel
 from xebench.measuring.place import VariantRun
 from xebench.patterns.conditions import mark_not_asked
 from xebench.report import units
-from xebench.report.remarks import flag_line
+from xebench.report.remarks import asides, flag_line
 from xebench.report.result_rows import number
-from xebench.results import Run, schema
+from xebench.results import Run, RunWriter, schema
 from xebench.results.analysis import answer, summaries
 from xebench.results.analysis.answer import same_within
 from xebench.results.analysis.claim import LARGER_PRESET, RAISE_BUDGET, applying, from_json, is_expected, to_json
 from xebench.results.analysis.points import rows
+from xebench.results.provenance import manifest, now
 from xebench.results.run import with_derived
 from xebench.session.session import Session
-from xebench.vocabulary import Status, metric_named
+from xebench.system import runtime
+from xebench.vocabulary import Answer, Status, metric_named
 
 #: What stands where a run has the chapter: the heading of the rows.
 CHAPTER: Final = "in this process"
@@ -53,7 +57,15 @@ def run_of(family: FunctionFamily) -> Run:
     }
     tables = with_derived({name: schema.frame(name, content) for name, content in rows.items()})
     tables["pairs"] = _with_arguments(tables["pairs"])
-    return Run.of_tables(Path(), {"state": "complete"}, tables)
+    return Run.of_tables(Path(), {"state": "complete", "created": now()}, tables)
+
+
+def save(run: Run, path: Path | str, *, overwrite: bool) -> Run:
+    """Save measured tables as a run folder; see `xebench.functions.Compared.save`."""
+    facts = manifest(sys.argv, asdict(runtime.describe_machine()), runtime.relevant_environment())
+    drivers = dict(zip(run.devices["device"], run.devices["driver_version"], strict=True))
+    with RunWriter.create(path, {**facts, **run.manifest, "drivers": drivers}, overwrite=overwrite) as writer:
+        return writer.finish(known={table: getattr(run, table) for table in schema.RUN_TABLES})
 
 
 def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
@@ -96,6 +108,22 @@ def _with_arguments(pairs: pd.DataFrame) -> pd.DataFrame:
     for option, argument in _ARGUMENTS.items():
         reasons = reasons.str.replace(option, argument, regex=False)
     return pairs.assign(reason=reasons)
+
+
+#: Headings of `cells`.
+CELLS: Final = ("function", "time", "speed-up", "95 % interval", "answer")
+
+
+def cells(run: Run, reference: str) -> Iterator[tuple[str, ...]]:
+    """The reference's name and time, and what each pair says, as text."""
+    times = {row["variant"]: units.duration(number(row["median_ns"])) for row in rows(run.summaries)}
+    yield reference, times.get(reference, "-"), "", "", ""
+    for pair in rows(run.pairs):
+        ends = number(pair["speedup"]), number(pair["speedup_low"]), number(pair["speedup_high"])
+        name, against = pair["variant"], pair["baseline"]
+        named = name if against == reference else f"{name} over {against}"
+        words = (*(() if pair["answer"] == Answer.NO_CLAIM else (pair["answer"],)), *asides(pair))
+        yield named, times.get(name, "-"), units.ratio(*ends), units.interval(*ends[1:]), ", ".join(words)
 
 
 #: The remark on commands that cannot be recorded one by one.

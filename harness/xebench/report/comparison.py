@@ -164,7 +164,7 @@ def _line(row: TableRow, comparison: RunComparison) -> ComparisonLine:
     if on == "answer":
         old, new = (f"{SIGNS.get(text, '')} {text}" if text else "-" for text in _answers(row))
         outcome = ("turned", "other", "as before")[_answer_rank(row)]
-    name = _name(row, comparison.varying_parameters[row["pattern"]])
+    name = _name(row, comparison.varying_parameters.get(row["pattern"], ()))
     return ComparisonLine(outcome, name, old, new, units.ratio(*ratios), units.interval(*ratios[1:]), row["reason"])
 
 

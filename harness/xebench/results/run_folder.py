@@ -225,21 +225,32 @@ class RunWriter:
         """Length of the journal."""
         return self._journal.length
 
-    def write_tables(self) -> dict[str, pd.DataFrame]:
+    def write_tables(self, known: dict[str, pd.DataFrame] | None = None) -> dict[str, pd.DataFrame]:
         """Compute summaries and pairs of the rows so far, and write every table; the journal stays the truth.
+
+        Args:
+            known: All tables, if they are in memory instead of in the journal.
 
         Raises:
             RunFolderError: The disk is full or unwritable.
         """
-        tables = with_derived(read_measured(self.path, self.manifest))
+        tables = known or with_derived(read_measured(self.path, self.manifest))
         for name, data in tables.items():
             files.write_parquet(self.path / f"{name}.parquet", data)
         for name in CSV_TABLES:
             files.write_csv(self.path / f"{name}.csv", schema.with_parameters(tables[name]))
         return tables
 
-    def finish(self, state: Literal["complete", "interrupted"] = "complete") -> Run:
+    def finish(
+        self,
+        state: Literal["complete", "interrupted"] = "complete",
+        known: dict[str, pd.DataFrame] | None = None,
+    ) -> Run:
         """Compute summaries and pairs, write every table, then drop the journal and the lock.
+
+        Args:
+            state: The run's state from now on.
+            known: See `write_tables`.
 
         Returns:
             The finished run.
@@ -248,7 +259,7 @@ class RunWriter:
             RunFolderError: The disk is full or unwritable; the journal is still there and readable.
         """
         self._journal.sync()
-        tables = self.write_tables()
+        tables = self.write_tables(known)
         written = {"compilers": compilers(tables["cases"]["kernels"]), files.SHA256: files.sha256(self.path, _FILES)}
         self.manifest = {**self.manifest, "state": state, "finished": now(), **written}
         files.write_manifest(self.path, self.manifest)

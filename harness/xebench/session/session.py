@@ -11,7 +11,14 @@ import dpctl
 import dpnp
 import numpy as np
 
-from xebench.dpex import DeviceEvent, ParametricKernel, direct_calls, native_handles, separate_context
+from xebench.dpex import (
+    DeviceEvent,
+    KernelCompileError,
+    ParametricKernel,
+    direct_calls,
+    native_handles,
+    separate_context,
+)
 from xebench.dpex.events import fill
 from xebench.dpex.kernel_store import KernelStore, Submitter
 from xebench.dpex.signature import as_usm_array, name_of
@@ -86,7 +93,10 @@ class Session(RecordedQueues):
         kernel = self.chosen(kernel)
         waits = self._waits.before_kernel(queue, depends)
         submitter = self._submitter(arguments) if Accessor in map(type, arguments) else None
-        event = self._kernels.submit(kernel, queue, index_space, arguments, waits, submitter)
+        try:
+            event = self._kernels.submit(kernel, queue, index_space, arguments, waits, submitter)
+        except KernelCompileError as error:
+            raise error.with_traceback(None) from None  # the way through the compiler shows nothing of the kernel
         event.queue = queue
         self._recorder.add("kernel", name_of(kernel), self._number(queue), event)
         if self._transcript is not None and submitter is None:

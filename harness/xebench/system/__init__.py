@@ -19,6 +19,7 @@ __all__ = [
     "occupancy",
     "offline_compiler",
     "runtime",
+    "sycl_imports",
     "sycl_types",
     "zebin",
 ]

@@ -256,9 +256,9 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
             narrow_spirv = with_loop_controls(narrow_spirv, loop_hints(narrow))
     except NumbaError as error:
         refused = compile_error(function, error)
-        raise KernelTypingError(refused.kernel, refused.location, refused.reason) from error
+        raise KernelTypingError(refused.kernel, refused.location, refused.reason) from None
     except Exception as error:
-        raise compile_error(function, error) from error
+        raise compile_error(function, error) from None
     stages = {"typing": typed - started, "translate": time.perf_counter_ns() - typed}
     return CompiledKernel(
         name,

@@ -99,11 +99,6 @@ def excerpt(run: Run, patterns: Collection[str], width: int) -> str:
     return draw(lines, width, colour=False)
 
 
-def table(run: Run, width: int) -> str:
-    """The rows of all patterns alone, as `render_text` shows them; without colour."""
-    return draw(_table(result_rows(run), width, {}, verbose=False), width, colour=False).lstrip("\n")
-
-
 def _encodable(text: str, encoding: str | None) -> str:
     """The text as an output can show it."""
     encoding = encoding or "utf-8"

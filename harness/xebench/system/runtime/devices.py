@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from xebench.errors import NoDevice
-from xebench.system.runtime import level_zero_library, libraries, opencl_library
+from xebench.system.runtime import level_zero_library, libraries, loading, opencl_library
 from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from xebench.system.runtime.loading import load
 from xebench.system.runtime.packages import CPU_DRIVER, mend_command
@@ -299,6 +299,8 @@ def _available(devices: Sequence[DeviceInfo]) -> str:
         return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices) + hidden
     if hiding:
         return f"{hiding} may hide it: unset that"
+    if loading.came_late:
+        return "the program asked dpctl for devices before it imported xebench: import xebench first"
     if own_driver is None:
         return f"the CPU device's driver is missing: {mend_command([CPU_DRIVER])}"
     return "no driver offers one: run xebench doctor"

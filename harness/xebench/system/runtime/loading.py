@@ -9,10 +9,24 @@ from xebench.errors import BrokenEnvironment
 from xebench.system.runtime import libraries, machine, packages
 from xebench.system.runtime.packages import Finding, is_current
 
+#: True if dpctl was imported before xebench: if it has looked for devices already, it does not look again.
+came_late = False
+
 
 @functools.cache
 def load() -> None:
     """Load the SYCL runtime of this environment, which needs no environment variable; again is free.
+
+    Raises:
+        BrokenEnvironment: packages or libraries are missing, or do not fit together.
+    """
+    prepare()
+    _raise(_import_failure())
+
+
+@functools.cache
+def prepare() -> None:
+    """Have the packages of SYCL find their libraries and drivers in this process, without importing one of them.
 
     Sets ``OCL_ICD_FILENAMES`` (and, for an old CPU driver, ``CL_CONFIG_CPU_TARGET_ARCH``) for this process
     and its children, unless the user has set them.
@@ -23,7 +37,10 @@ def load() -> None:
     check_environment()
     cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
     os.environ.update(libraries.driver_settings(os.environ, cpu_driver, machine.text_of(machine.CPUINFO)))
-    failure = libraries.load_libraries() or _import_failure()
+    _raise(libraries.load_libraries())
+
+
+def _raise(failure: tuple[str, str] | None) -> None:
     if failure is not None:
         package, reason = failure
         step = packages.mend_command([package])
