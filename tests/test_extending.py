@@ -194,16 +194,8 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
 def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folder: Path) -> None:
     """Finished or killed, of this version or of the one before: the new columns are null in them."""
     read = f"import xebench; run = xebench.load_run({str(folder)!r})"
-    nulls = "print(run.samples['gaps_ns'].isna().all(), run.devices['local_atomics_roof_gops'].isna().all())"
+    nulls = "print(run.samples['gaps_ns'].isna().all(), run.devices['atomics_roof_gops'].isna().all())"
     assert python(copy, "-c", f"{read}; {nulls}") == "True True\n"
-
-
-def test_a_probe_is_a_row_and_its_measurement(copy: Path) -> None:
-    names = ("launch_host", "launch_call")
-    answer = python_m(copy, "xebench.roofs.bench", "opencl:cpu:0", "quick", *names).splitlines()[-1]
-    whole, call = json.loads(answer)
-    assert (whole["probe"], call["probe"]) == names
-    assert call["status"] == "ok" and 0 < call["value"] < whole["value"]
 
 
 @pytest.mark.slow
@@ -231,9 +223,8 @@ def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) ->
     assert found == {addition: pages for addition, pages in said.items() if pages}
 
 
-@pytest.mark.numba_dpex
 def test_a_probe_of_a_new_group_measures(copy: Path) -> None:
-    told = json.loads(python_m(copy, "xebench", "roofline", "atomic_float", "--device", "cpu", "--quick", "--json"))
+    told = json.loads(python_m(copy, "xebench", "roofline", "atomic_add", "--device", "cpu", "--json"))
     (result,) = told["results"]
     assert result["status"] == "ok" and result["value"] > 0
 
@@ -243,16 +234,17 @@ import xebench
 from xebench.system import runtime
 
 runtime.load()
-from xebench.roofs.bench import quick_result
+from xebench.roofs.bench import Bench, measure_probes
+from xebench.session.session import Session
 from xebench.results import TABLES
 from xebench.results.device_facts import Roof
 from synthetic import Synthetic
 
-assert Roof.LOCAL_ATOMICS.column in TABLES["devices"]
-result = quick_result("cpu", Roof.LOCAL_ATOMICS.probes[0])
+assert Roof.ATOMICS.column in TABLES["devices"]
+(result,) = measure_probes(Bench(Session.on("cpu")), Roof.ATOMICS.probes)
 assert result.status == "ok", result
-made = Synthetic(**{Roof.LOCAL_ATOMICS.column: result.value})
-made.times(made.case("v", "naive", operations=1000, operation_kind="local atomic"), [100.0] * 8)
+made = Synthetic(**{Roof.ATOMICS.column: result.value})
+made.times(made.case("v", "naive", operations=1000, operation_kind="atomic"), [100.0] * 8)
 row = made.run().summaries.iloc[0]
 print(xebench.__file__, result.value, row["roof_fraction"] * result.value, row["bound_by"])
 """

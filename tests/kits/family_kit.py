@@ -44,11 +44,11 @@ def measure(path: Path, pattern: str, *, visits: int = 1, last: bool = True, **s
         sampling: see `Sampling`.
     """
     from xebench.measuring.family_run import FamilyRun
-    from xebench.measuring.instrument import make_flusher
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
     from xebench.measuring.results import Sums
+    from xebench.session.device_memory import Flusher
     from xebench.session.session import Session
     from xebench.system.runtime.devices import describe
 
@@ -68,7 +68,7 @@ def measure(path: Path, pattern: str, *, visits: int = 1, last: bool = True, **s
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
-        own = Sums(session.queue), pool, store, partial(make_flusher, session)
+        own = Sums(session.queue), pool, store, partial(Flusher, session.queue)
         for number in range(visits):
             visit = structs.replace(request, first_block=1000 * number)
             FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()

@@ -1,21 +1,32 @@
-"""The instrument's own error: the host's clock made up, a kernel of known length, and what a sample costs."""
+"""The instrument's own error: a kernel of known length, and what a sample costs."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 
+from xebench.results import TABLES
+
 pytestmark = pytest.mark.device
 
 
-def test_the_host_clock_tells_its_step_and_its_price() -> None:
-    from xebench.measuring.instrument import host_clock
+def test_the_instrument_measures_itself_and_leaves_the_session_as_it_was() -> None:
+    from xebench.measuring.instrument import measure_instrument
+    from xebench.session.session import Session
 
-    ticks = iter(n // 4 * 100 for n in range(10_000))
-    step, price = host_clock(lambda: next(ticks))
-    assert step == 100
-    assert price == pytest.approx(25, rel=0.01)
-    assert host_clock(lambda: 5) == (None, 0.0)
+    session = Session.on("cpu")
+    columns = measure_instrument(session)
+    assert columns.keys() <= TABLES["devices"].keys()
+    found: dict[str, Any] = {name: value for name, value in columns.items() if value is not None}
+    assert all(math.isfinite(value) for value in found.values())
+    assert all(found[name] > 0 for name in ("empty_kernel_ns", "launch_overhead_ns", "aa_speedup"))
+    assert found["empty_kernel_ns"] <= found["empty_kernel_host_ns"]
+    assert found["aa_low"] <= found["aa_speedup"] <= found["aa_high"]
+    assert session.measure(lambda: None).events == []
+    assert session.take_kernels() == [] and session.take_compilations() == []
 
 
 def test_the_kernel_of_known_length_does_every_step() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from xebench.results.provenance import now
 from xebench.roofs.catalogue import PROBES
 from xebench.roofs.measure import ProbeResult, Roofline
 from xebench.system.runtime import DeviceInfo
@@ -38,20 +40,25 @@ def gpu() -> DeviceInfo:
 def measured(gpu: DeviceInfo) -> Roofline:
     """Each probe's value is its place in the catalogue, beginning at 1; no fp64."""
     results = [
-        ProbeResult(probe.name, "ok", float(place), place - 0.5, 20, 1e6, {"work-group": 256})
+        ProbeResult(probe.name, "ok", float(place), 0.95 * place, 20, 1e6, {"work-group": 256})
         for place, probe in enumerate(PROBES, 1)
     ]
     place = next(place for place, probe in enumerate(PROBES) if probe.name == "fp64")
     results[place] = ProbeResult("fp64", "skipped", reason="the device has no fp64")
-    return Roofline(gpu, "2026-01-02T03:04:05+00:00", False, 0.5, 8, tuple(results))
-
-
-def with_result(measured: Roofline, probe: str, **changes: Any) -> Roofline:
-    """The same measurement with another result of one probe."""
-    results = [replace(result, **changes) if result.probe == probe else result for result in measured.results]
-    return replace(measured, results=tuple(results))
+    return Roofline(gpu, now(), 0.5, 8, tuple(results))
 
 
 @pytest.fixture
-def failed(measured: Roofline) -> Roofline:
-    return with_result(measured, "read", status="failed", value=None, median=None, reason="crashed (SIGSEGV)")
+def with_result(measured: Roofline) -> Callable[..., Roofline]:
+    """A function that gives the same measurement with other results of a probe."""
+
+    def change(probe: str, of: Roofline = measured, **changes: Any) -> Roofline:
+        results = [replace(result, **changes) if result.probe == probe else result for result in of.results]
+        return replace(of, results=tuple(results))
+
+    return change
+
+
+@pytest.fixture
+def failed(with_result: Callable[..., Roofline]) -> Roofline:
+    return with_result("read", status="failed", value=None, median=None, reason="crashed (SIGSEGV)")

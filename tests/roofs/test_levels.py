@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from xebench.roofs.measure import (
     Cache,
     beyond_caches,
-    cached_bytes,
     known_caches,
     measured_levels,
     named_levels,
@@ -46,12 +43,6 @@ def test_without_known_caches_what_is_measured_decides() -> None:
     measured = {4 * MIB: 9000.0, 16 * MIB: 8000.0, 32 * MIB: 7000.0, 64 * MIB: 4500.0, 256 * MIB: 4200.0}
     levels = [level for level, _, _ in named(measured, 4300.0, [])]
     assert levels == ["cache", "cache", "memory", "memory", "memory", "memory"]
-    assert cached_bytes(measured, 4300.0) == 64 * MIB
-
-
-@pytest.mark.parametrize("measured", [{}, {4 * MIB: 40.0, 64 * MIB: 41.0}, {4 * MIB: 900.0, 64 * MIB: 800.0}])
-def test_a_cache_that_does_not_show_is_unknown(measured: dict[int, float]) -> None:
-    assert cached_bytes(measured, 40.0) is None
 
 
 def test_nothing_measured_is_no_level() -> None:

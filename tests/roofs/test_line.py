@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from xebench.roofs.host_probes import fitted, search_line
-from xebench.roofs.search import BRIEF, Form, Measurement, Undetermined, WrongResult
+from xebench.roofs.search import Effort, Form, Measurement, Undetermined, WrongResult
 
 FIXED_NS, GBPS = 60_000.0, 50.0
 SIZES = (1 << 14, 4 << 20, 8 << 20, 16 << 20)
@@ -28,6 +28,10 @@ def ticks() -> Callable[[], float]:
     """A clock that a round advances by a hundredth of a second."""
     moments = itertools.count()
     return lambda: next(moments) / 100
+
+
+#: A moment's patience.
+BRIEF = Effort(patience=6, patience_s=0.01, most_s=0.1)
 
 
 def measured(*factors: Iterator[float]) -> Measurement:

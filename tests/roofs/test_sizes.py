@@ -6,7 +6,6 @@ import pytest
 
 from xebench.errors import Unsupported
 from xebench.roofs import search
-from xebench.roofs.catalogue import FOOTPRINTS
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -58,10 +57,9 @@ def test_an_array_takes_a_sixteenth_of_the_memory_at_most() -> None:
     assert search.largest_array_bytes(64 * GIB, GIB) == GIB
 
 
-def test_blocks_and_powers() -> None:
+def test_blocks() -> None:
     assert search.whole_blocks(3 * search.BLOCK + 5) == 3 * search.BLOCK
     assert search.whole_blocks(5) == search.BLOCK
-    assert [search.power_of_two(n) for n in (1, 2, 3, 1000, 1024)] == [1, 2, 2, 512, 1024]
 
 
 def test_every_form_divides_a_block() -> None:
@@ -70,26 +68,3 @@ def test_every_form_divides_a_block() -> None:
     for group, vectors, width in (*STREAM_FORMS, *READ_FORMS):
         assert search.BLOCK % (width * vectors * group) == 0
     assert all(vectors % 4 == 0 for _, vectors, width in READ_FORMS if width == 1)
-
-
-def test_footprints_reach_memory_and_go_no_further() -> None:
-    def measured(cache: int, largest: int) -> list[int]:
-        footprints = []
-        for size in FOOTPRINTS:
-            try:
-                search.check_footprint(size, cache, largest)
-                footprints.append(size)
-            except Unsupported:
-                continue
-        return footprints
-
-    assert measured(32 * MIB, GIB)[-1] == 256 * MIB
-    assert measured(32 * MIB, 100 * MIB)[-1] == 64 * MIB
-    assert measured(0, GIB) == list(FOOTPRINTS), "an unknown cache ends nothing"
-
-
-def test_small_rings_are_gone_round_twice_and_large_ones_in_part() -> None:
-    assert search.chase_steps(lines=1 << 16) == (1 << 17) - 1
-    assert search.chase_steps(lines=32) == (1 << 16) - 1
-    assert search.chase_steps(lines=1 << 24) == (1 << 18) - 1
-    assert all(search.chase_steps(size // 128) % (size // 128) for size in FOOTPRINTS), "no ring ends where it began"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ def test_what_is_kept_comes_back(tmp_path: Path, measured: Roofline, gpu: Device
         {"name": "Arc A750"},
         {"compute_units": 448},
         {"global_memory_bytes": 1 << 33},
+        {"max_clock_mhz": 900},
         {"device": "level_zero:gpu:1"},  # the second of two equal ones
     ],
 )
@@ -49,6 +51,17 @@ def test_of_two_equal_gpus_each_has_roofs_of_its_own(tmp_path: Path, measured: R
     assert moved is not None and moved.values == measured.values
 
 
+def days_ago(days: int) -> str:
+    return (datetime.now(UTC) - timedelta(days)).isoformat(timespec="seconds")
+
+
+def test_a_measurement_serves_for_a_week(tmp_path: Path, measured: Roofline, gpu: DeviceInfo) -> None:
+    store = Store(tmp_path)
+    for days, found in ((6, True), (8, False)):
+        store.keep(replace(measured, measured_utc=days_ago(days)))
+        assert (store.load(gpu) is not None) == found
+
+
 def damage(text: str) -> dict[str, str]:
     fields = json.loads(text)
     return {
@@ -62,7 +75,7 @@ def damage(text: str) -> dict[str, str]:
         "results of another kind": json.dumps(fields | {"results": [{"speed": 1}]}),
         "of another device": json.dumps(fields | {"device": fields["device"] | {"name": "other"}}),
         "without a device": json.dumps(fields | {"device": None}),
-        "a quick look": json.dumps(fields | {"quick": True}),
+        "of no time": json.dumps(fields | {"measured_utc": "yesterday"}),
     }
 
 

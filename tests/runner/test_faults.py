@@ -238,7 +238,7 @@ def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -
     assert run.complete and set(run.cases["status"]) == {"ok"}
     assert run.manifest["ended_by"] is None and len(run.manifest["resumed"]) == 2
     assert_measured_once(killed.samples, run.samples)
-    assert run.devices.equals(killed.devices), "roofs are measured once in a run"
+    assert run.devices.equals(killed.devices), "a device is measured once in a run"
 
     before = (output / "manifest.json").read_bytes()
     assert "holds a complete run: there is nothing to resume" in run_xebench("--resume", str(output), status=0)

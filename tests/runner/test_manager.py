@@ -398,8 +398,8 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
     with pytest.raises(BrokenEnvironment, match="exit status 127"):
         manager.run_family(FAMILY)
     manager, _, _ = manage([READY, WorkerDied("signal SIGSEGV")])
-    with pytest.raises(BrokenEnvironment, match="roofs failed: signal SIGSEGV"):
-        manager.measure_roofs()
+    with pytest.raises(BrokenEnvironment, match="instrument failed: signal SIGSEGV"):
+        manager.measure_instrument()
 
 
 def test_a_later_pass_goes_on_with_what_is_good() -> None:

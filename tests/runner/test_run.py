@@ -52,7 +52,7 @@ def test_a_pattern_is_measured_and_its_folder_read_again(good: Run) -> None:
     assert set(cases["status"]) == {"ok"}
     assert set(cases["device_class"]) == {"cpu"}
     assert (good.devices["selftest"] == "ok").all()
-    assert (good.devices["bandwidth_roof_gbps"] > 0).all()
+    assert (good.devices["empty_kernel_ns"] > 0).all() and good.devices["roofs_from"].notna().all()
     samples = good.samples[good.samples["case_id"].isin(cases["case_id"])]
     hot = samples[samples["state"] == "hot"]
     assert hot["sample_id"].is_monotonic_increasing and good.samples["sample_id"].is_unique

@@ -29,13 +29,6 @@ def test_a_flush_goes_over_more_than_the_last_level_cache_and_sees_the_memory() 
     assert session.take_kernels() == []
 
 
-def test_a_roof_that_is_higher_than_what_a_flush_sees_stays() -> None:
-    from xebench.session.device_memory import Flusher
-    from xebench.session.session import Session
-
-    assert Flusher(Session.on("cpu").queue, 1e6).limit_gbps == 1e6
-
-
 def test_an_unknown_cache_is_no_small_one() -> None:
     from xebench.session.device_memory import flush_bytes
 

@@ -52,10 +52,9 @@ def doctor(form: str) -> None:
 @click.argument("probes", nargs=-1, shell_complete=complete_probes)
 @DEVICE
 @click.option("--refresh", is_flag=True, help="Measure again, and replace the kept results of this device and driver.")
-@click.option("--quick", is_flag=True, help="Measure quickly, and do not keep the results.")
 @table_forms
-def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, form: str) -> None:
-    """Measure the bandwidths, rates and latencies that the device reaches.
+def roofline(probes: tuple[str, ...], device: str, refresh: bool, form: str) -> None:
+    """Measure the bandwidths and rates that the device reaches.
 
     PROBES: names as in --json, such as fp32 (default: all). Results of selected probes are not kept. Exit status 1 if a
     probe was wrong or crashed.
@@ -69,7 +68,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, quick: bool, f
         selection = runtime.select_device(device)
         if selection.notice:
             progress.say(selection.notice)
-        measured = measure_roofline(selection.device, names=probes, quick=quick, refresh=refresh, say=progress.say)
+        measured = measure_roofline(selection.device, names=probes, refresh=refresh, say=progress.say)
     show_view(machine_views.ROOFLINE, form, measured)
     sys.exit(1 if measured.failed else 0)
 

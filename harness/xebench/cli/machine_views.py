@@ -14,7 +14,7 @@ from rich.table import Table
 
 from xebench.report import View
 from xebench.report.console import draw, plain_table
-from xebench.report.units import duration, figure
+from xebench.report.units import figure
 from xebench.results.device_facts import Roof
 from xebench.roofs.catalogue import GROUPS, Probe, find_probe
 
@@ -111,8 +111,8 @@ def _heading(group: str) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A value with three digits and its unit; times with the unit that fits."""
-    return duration(value) if unit == "ns" else f"{figure(value)} {unit}"
+    """A value with three digits and its unit."""
+    return f"{figure(value)} {unit}"
 
 
 def _probe_cells(result: ProbeResult, probe: Probe) -> tuple[str, str, str]:
@@ -144,8 +144,6 @@ def _notices(measured: Roofline) -> list[str]:
     from xebench.roofs.measure import DISTURBED  # with pandas behind it, which the other views do without
 
     notices = []
-    if measured.quick:
-        notices.append("a quick look: few forms and samples of small problems, not kept")
     if measured.busy:
         notices.append(
             f"the host was busy (load {measured.load_average:.1f} on {measured.cores} cores), so the roofs may be too "

@@ -186,7 +186,6 @@ def measure(
 
     from xebench.report.console import ProgressLine
     from xebench.roofs.measure import Store
-    from xebench.runner.calibration import RunRoofs
     from xebench.runner.run import run_plan
     from xebench.runner.run_options import Options
 
@@ -195,8 +194,7 @@ def measure(
         recipe=recipe,
         resume=resume is not None,
         command_line=tuple(sys.argv[1:]),
-        kept_roofs=Store().load,
-        run_roofs=RunRoofs(),
+        roofs=Store(),
         **given,
     )
     with ProgressLine(sys.stderr) as progress:

@@ -16,7 +16,6 @@ from xebench.errors import XebenchError, describe_error
 from xebench.measuring.correctness import Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import FamilyLoop, Plan
-from xebench.measuring.instrument import make_flusher
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import OnePlace, Place, VariantRun
@@ -27,6 +26,7 @@ from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.pattern import Variant
 from xebench.results.analysis.claim import Claim
+from xebench.session.device_memory import Flusher
 from xebench.session.session import Session
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
@@ -192,7 +192,7 @@ class FunctionFamily:
             {0: expected} if settings.check else {},
             stream,
             self.device,
-            make_flusher=partial(make_flusher, session),
+            make_flusher=partial(Flusher, session.queue),
         )
         place.begin()
         family.measure()

@@ -17,7 +17,7 @@ from xebench.measuring.correctness import Expected
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
-from xebench.measuring.instrument import make_flusher, measure_instrument, measure_roofs
+from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
@@ -30,6 +30,7 @@ from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream
+from xebench.session.device_memory import Flusher
 from xebench.session.session import Session
 from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
@@ -243,7 +244,7 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
     info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
-    flusher = cache(partial(make_flusher, session, parent.memory_limit_bytes))
+    flusher = cache(partial(Flusher, session.queue))
     tried: set[str] = set()
     beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
 
@@ -252,11 +253,8 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
             from xebench.doctor.self_test import run_checks  # its kernels: once in a run
 
             parent.answers.send(messages.DeviceTested(run_checks(device)))
-        elif isinstance(request, messages.MeasureRoofs):
-            roofs = measure_roofs(session, brief=request.brief, memory_bytes=parent.memory_limit_bytes)
-            parent.answers.send(messages.Roofs(roofs))
         elif isinstance(request, messages.MeasureInstrument):
-            parent.answers.send(messages.Roofs(measure_instrument(session)))
+            parent.answers.send(messages.Instrument(measure_instrument(session)))
         else:
             shared = sums, pool, store, flusher, beside, tried
             FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()

@@ -1,4 +1,4 @@
-"""Measurements of a run's device before the first pattern: the roofs, and the instrument's own error.
+"""The instrument's own error, measured on a run's device before the first pattern.
 
 It lives with the worker, since it samples as the worker does: the same session, launches, blocks and rows.
 """
@@ -6,16 +6,14 @@ It lives with the worker, since it samples as the worker does: the same session,
 from __future__ import annotations
 
 import ctypes
-import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -23,32 +21,18 @@ from xebench.dpex import build, compile_kernel, kernel
 from xebench.dpex import kernel_api as kapi
 from xebench.dpex.signature import index_space_extents
 from xebench.measuring.local_functions import FunctionPlace
-from xebench.measuring.machine_monitor import LOAD_CHANGE, MachineMonitor
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
 from xebench.measuring.stopping import decide
 from xebench.patterns.pattern import Variant
 from xebench.results.analysis.intervals import Interval, speedup
 from xebench.results.analysis.metrics import EventTimes, queue_ns, union_ns
-from xebench.results.analysis.statistics import Linearity, linearity, timer_quantum
-from xebench.results.device_facts import MIXES, Roof
-from xebench.roofs.bench import EMPTY_KERNEL, quick_result, quick_results
-from xebench.roofs.catalogue import ROUTES, WORKING_SETS, level_name
-from xebench.roofs.measure import (
-    ProbeResult,
-    cached_bytes,
-    known_caches,
-    measured_levels,
-    named_levels,
-    roof_columns,
-)
-from xebench.roofs.search import BRIEF, QUICK, RUN, Effort
-from xebench.session.device_memory import DeviceMemory, Flusher, cache_bytes
+from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.system.children.worker import Sender
 from xebench.system.sycl_types import UsmArray
-from xebench.vocabulary import DeviceClass, Metric, Role
+from xebench.vocabulary import Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.
 SAMPLES = 60
@@ -163,11 +147,6 @@ GROUP = 64
 
 EMPTY_LAUNCHES = 200
 
-CLOCK_READS = 2000
-#: Trip counts of the kernel of known length, in units of the first, and how often each is measured.
-LENGTHS = (1, 2, 3, 4)
-
-LENGTH_ROUNDS = 15
 #: Wanted device time of its shortest form.
 SHORTEST_NS = 100_000
 #: Steps towards it, each at most this factor: a timer of large quanta may show nothing at first.
@@ -176,6 +155,11 @@ TUNING_STEPS = 4
 MOST_GROWTH = 100
 #: Blocks of the pair of equal variants.
 PAIR_BLOCKS = 40
+
+
+@kernel
+def _nothing(item: kapi.NdItem, x: Any) -> None:
+    pass
 
 
 @kernel
@@ -195,21 +179,13 @@ def measure_instrument(session: Session, *, rounds: int = ROUNDS) -> dict[str, f
     """
     nothing, space, x = empty_launch(session)
     samples = _empty_samples(session, partial(session.launch, nothing, space, x))
-    device_ns = [union_ns(_events(sample)) for sample in samples]
     loop = _LoopKernel(session, space, x)
     aa = loop.pair_with_itself()
-    line = loop.linearity()
-    clock_quantum_ns, clock_overhead_ns = host_clock()
     overheads = sample_overheads(session, nothing, space, x, rounds=rounds)
     session.release()
     return {
-        "timer_quantum_ns": timer_quantum(device_ns),
-        "clock_quantum_ns": clock_quantum_ns,
-        "clock_overhead_ns": clock_overhead_ns,
         **_empty_kernel_columns(samples),
         "launch_overhead_ns": overheads.launch_ns,
-        "length_r2": line.r2,
-        "length_residual": line.residual,
         "aa_speedup": aa.estimate,
         "aa_low": aa.low if aa.known else None,
         "aa_high": aa.high if aa.known else None,
@@ -243,7 +219,7 @@ def empty_launch(session: Session) -> tuple[Any, Any, Any]:
     """A kernel that does nothing, an index space with a work-group for each compute unit, and an array."""
     items = GROUP * int(session.device.max_compute_units)
     array = DeviceMemory(session.queue).upload(np.full(items, 0.5, np.float32))
-    return EMPTY_KERNEL, kapi.NdRange((items,), (GROUP,)), array
+    return _nothing, kapi.NdRange((items,), (GROUP,)), array
 
 
 class _LoopKernel:
@@ -259,11 +235,6 @@ class _LoopKernel:
 
     def _time_ns(self, trips: int) -> int:
         return union_ns(_events(self._session.measure(lambda: self._launch(np.int64(trips)))))
-
-    def linearity(self) -> Linearity:
-        """The medians of each length against a straight line."""
-        rounds = [[self._time_ns(self._trips * length) for length in LENGTHS] for _ in range(LENGTH_ROUNDS)]
-        return linearity(LENGTHS, np.median(rounds, axis=0))
 
     def pair_with_itself(self) -> Interval:
         """The speed-up of one variant over an equal one, sampled as every family is."""
@@ -282,107 +253,3 @@ class _LoopKernel:
 
 def _events(sample: MeasuredSample) -> list[EventTimes]:
     return list(sample.events)
-
-
-def host_clock(clock: Callable[[], int] = time.perf_counter_ns) -> tuple[float | None, float]:
-    """Smallest step of the host's clock that was seen, and the time to read it."""
-    reads = np.array([clock() for _ in range(CLOCK_READS)])
-    steps = np.diff(reads)
-    return (float(steps[steps > 0].min()) if (steps > 0).any() else None), float(reads[-1] - reads[0]) / steps.size
-
-
-#: How much faster than a quick look memory may be: that tries few forms for a moment, and others of the same device
-#: have been up to a third faster.
-QUICK_LOOK_MISSES: Final = 4 / 3
-#: Ends of a probe that leave a roof unknown which the device has.
-_NO_ROOF: Final = ("failed", "undetermined")
-#: A process that measures all roofs of a CPU occupies less than so many of the largest arrays: four, and its libraries.
-PROCESS_ARRAYS: Final = 8
-#: A brief look measures every so manieth working set.
-_BRIEF_STEP: Final = 2
-
-
-def measure_roofs(
-    session: Session, *, brief: bool = False, memory_bytes: float = math.inf
-) -> dict[str, float | str | None]:
-    """Measure the device's roofs, and the instrument's own error.
-
-    Args:
-        session: session on the device.
-        brief: True to measure briefly, without mixes and copies.
-        memory_bytes: memory limit of this process. There is no memory roof if arrays beyond the caches need more.
-
-    Returns:
-        Columns of the table ``devices``: the roofs, None where the device lacks something or computes wrong, and those
-        of :func:`xebench.measuring.instrument.measure_instrument`.
-    """
-    device_class = DeviceClass.CPU if session.device.is_cpu else DeviceClass.GPU
-    # copies of data beyond the caches take most of the time, and copies in smoke runs are far smaller
-    routes = () if brief else ROUTES
-    looked_at = [roof for roof in Roof if not (brief and (roof in MIXES or roof.probes[0] in ROUTES))]
-    # all probes that `xebench roofline` has of a roof: with fewer, a run's roof would be lower
-    roofs = [probe for roof in looked_at for probe in roof.probes[: 1 if brief else None]]
-    levels = [level_name(size) for size in WORKING_SETS[:: _BRIEF_STEP if brief else 1]]
-    effort = _within(BRIEF if brief else RUN, memory_bytes)
-    with closing(MachineMonitor(device_class)) as monitor:
-        results = quick_results(session.device.filter_string, [*roofs, *levels, *routes], effort)
-        state, _ = monitor.observe()
-    busy = device_class == DeviceClass.CPU and max(state["contended"] or 0, state["stolen"] or 0) > LOAD_CHANGE
-    by_roof = {roof: results[roof.probes[0]] for roof in looked_at}
-    by_name: dict[str, ProbeResult] = {roof: one for roof, one in by_roof.items() if one.probe not in ROUTES}
-    by_name |= {route: results[route] for route in routes}
-    failures = [
-        f"{name}: {result.reason}"
-        for name, result in by_name.items()
-        if result.status in _NO_ROOF or (name == Roof.BANDWIDTH and not result.value)  # which every device has
-    ]
-    values = {name: result.value for name, result in results.items()}
-    caches = known_caches(device_class, int(session.device.global_mem_cache_size))
-    columns = roof_columns(values, caches)
-    return {
-        **columns,
-        "bandwidth_levels": named_levels(measured_levels(values), columns[Roof.BANDWIDTH.column], caches),
-        "link_roofs": json.dumps({route: values[route] for route in routes}),
-        "roofs_disturbed": _disturbed(by_roof, busy=busy),
-        "roofs_from": "; ".join(["this run", *failures]),
-        **measure_instrument(session, rounds=2 if brief else ROUNDS),
-    }
-
-
-def _disturbed(results: Mapping[Roof, ProbeResult], *, busy: bool) -> str:
-    """The roofs that may be too low: all of them when others used the cores."""
-    # repeats of a copy differ on a quiet machine, too; a link whose halves differ has no roof
-    told = {roof for roof, result in results.items() if busy or (roof is not Roof.HOST_LINK and result.disturbed)}
-    return ", ".join(roof for roof, result in results.items() if result.value and roof in told)
-
-
-def _within(effort: Effort, memory_bytes: float) -> Effort:
-    """The effort with arrays that a process of so much memory can have."""
-    return replace(effort, most_bytes=min(effort.most_bytes, memory_bytes / PROCESS_ARRAYS))
-
-
-def cold_limit_gbps(session: Session, memory_bytes: float = math.inf) -> float:
-    """The bandwidth above which data did not come from the memory; 0 if unknown."""
-    memory = Roof.BANDWIDTH.probes[0]
-    return QUICK_LOOK_MISSES * (
-        quick_result(session.device.filter_string, memory, _within(QUICK, memory_bytes)).value or 0.0
-    )
-
-
-def make_flusher(session: Session, memory_bytes: float = math.inf) -> Flusher:
-    """Make the flusher of the device's caches; measure their size if no driver reports it.
-
-    Args:
-        session: session on the device.
-        memory_bytes: memory limit of this process.
-    """
-    told = cache_bytes(session.device)
-    return Flusher(session.queue, cold_limit_gbps(session, memory_bytes), told or _measured_cache_bytes(session))
-
-
-def _measured_cache_bytes(session: Session) -> int | None:
-    memory = Roof.BANDWIDTH.probes[0]
-    names = [memory, *map(level_name, WORKING_SETS)]
-    results = quick_results(session.device.filter_string, names, BRIEF)
-    measured = {name: result.value for name, result in results.items()}
-    return cached_bytes(measured_levels(measured), measured[memory])

@@ -37,18 +37,8 @@ class TestDevice(Message, frozen=True):
     """Request to test, before anything is measured, that the device computes right."""
 
 
-class MeasureRoofs(Message, frozen=True):
-    """Request to measure the device's roofs, and the instrument's own error.
-
-    Attributes:
-        brief: look for a moment only: the run is short, or the roofs are known from before.
-    """
-
-    brief: bool = False
-
-
 class MeasureInstrument(Message, frozen=True):
-    """Request to measure the instrument's own error alone: the device's roofs are known."""
+    """Request to measure the instrument's own error."""
 
 
 class Upcoming(Message, frozen=True):
@@ -97,7 +87,7 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     upcoming: Upcoming | None = None
 
 
-Request = TestDevice | MeasureRoofs | MeasureInstrument | MeasureFamily
+Request = TestDevice | MeasureInstrument | MeasureFamily
 
 
 class Ready(Message, frozen=True):
@@ -121,7 +111,7 @@ class DeviceTested(Message, frozen=True):
     failures: Sequence[str]
 
 
-class Roofs(Message, frozen=True):
+class Instrument(Message, frozen=True):
     """Columns of the table ``devices``."""
 
     row: Mapping[str, float | str | None]
@@ -172,7 +162,7 @@ WorkerMessage = (
     | Done
     | Failed
     | DeviceTested
-    | Roofs
+    | Instrument
     | Made
     | VariantChecked
     | TableRows

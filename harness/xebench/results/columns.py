@@ -136,19 +136,14 @@ DEVICES: Final = (
     ),
     text(
         "roofs_disturbed",
-        "Roofs whose repeats in this run disagree by more than 25 %, or all when others used a CPU device's cores: "
+        "Roofs whose repeats disagree by more than 25 %, or all when others used a CPU device's cores: "
         "they may be too low; empty if none.",
     ),
-    text("roofs_from", "this run, with why a roof has no value; or the 'xebench roofline' whose roofs were higher."),
-    number("timer_quantum_ns", "Smallest difference between two durations that the device's timer showed.", "ns"),
-    number("clock_quantum_ns", "Smallest step of the host's clock that was seen.", "ns"),
-    number("clock_overhead_ns", "Host time to read the host's clock.", "ns"),
+    text("roofs_from", "When the roofs were measured, with why one has no value; or why there are none."),
     number("empty_kernel_ns", "Device time of a kernel that does nothing: median.", "ns"),
     number("empty_kernel_queue_ns", "Its submission to its start: median.", "ns"),
     number("empty_kernel_host_ns", "Its launch and the wait for it, on the host: median.", "ns"),
     number("launch_overhead_ns", "Host time to submit a prepared launch, without the wait: median.", "ns"),
-    number("length_r2", "R squared of the straight line through a kernel's times over its trip count."),
-    number("length_residual", "Largest distance of one of these times from the line, relative to the time."),
     number("aa_speedup", "Speed-up of a kernel over itself: 1 but for what this machine adds."),
     number("aa_low", "Lower end of its 95 % interval."),
     number("aa_high", "Upper end of its 95 % interval."),

@@ -28,8 +28,7 @@ class Roof(Word):
         work: column of table ``cases`` with the amount that passes through it; amount per ns has the roof's unit.
         operation_kind: kind of operations that the roof limits, which is its name; None for a bandwidth.
         reads: share of reads in the traffic, for a memory roof that applies only to cases of about this mix.
-        probes: names in `xebench.roofs.catalogue`; by default the roof's own name. The fastest probe sets the roof, and
-            short runs measure only the first.
+        probes: names in `xebench.roofs.catalogue`; by default the roof's own name. The fastest probe sets the roof.
     """
 
     def __init__(
@@ -56,16 +55,16 @@ class Roof(Word):
         "bandwidth",
         "bandwidth_roof_gbps",
         "GB/s",
-        "Memory bandwidth: the highest measured, in this run or by 'xebench roofline'; of caches: bandwidth_levels.",
+        "Memory bandwidth: the highest measured; of caches: bandwidth_levels.",
         "memory",
         "bytes_moved",
-        ("read", "write", "stream_copy", "stream_scale", "stream_add", "stream_triad"),
+        ("read", "write", "stream_copy", "stream_triad"),
     )
     READ = (
         "memory read",
         "memory_read_roof_gbps",
         "GB/s",
-        "Memory bandwidth of reads alone, the highest measured; null after a quick look, unless it was kept.",
+        "Memory bandwidth of reads alone, the highest measured.",
         "memory",
         "bytes_moved",
         ("read",),
@@ -88,7 +87,7 @@ class Roof(Word):
         "The same of as many reads as writes.",
         "memory",
         "bytes_moved",
-        ("stream_copy", "stream_scale"),
+        ("stream_copy",),
         1 / 2,
     )
     TRIAD = (
@@ -98,7 +97,7 @@ class Roof(Word):
         "The same of two reads for each write.",
         "memory",
         "bytes_moved",
-        ("stream_triad", "stream_add"),
+        ("stream_triad",),
         2 / 3,
     )
     FP32 = ("fp32", "fp32_roof_gflops", "GFLOP/s", "Single-precision rate, the highest measured.")
@@ -150,8 +149,7 @@ _PARTS: Final = (
     "empty kernel {empty_kernel_ns} on the device, {empty_kernel_host_ns} on the host",
     _SUBMISSION,
     "launch {launch_overhead_ns}",
-    "timer quantum {timer_quantum_ns}",
-    "known lengths within {length_residual:.2%} of a line",
+    "timer quantum {timer_resolution_ns}",
     "a sample costs {sample_overhead_ns} beside its commands, {ratio:.1f} times a plain loop's {bare_overhead_ns}",
 )
 

@@ -36,6 +36,9 @@ RUN_TABLES: Final = (*MEASURED, *DERIVED)
 #: several hosts a case_id, which names the host, is known only when the case was measured.
 REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": device_key, "cases": problem_id}
 
+#: Columns that earlier versions wrote; they are left out when a run is read.
+RETIRED: Final = {"timer_quantum_ns", "clock_quantum_ns", "clock_overhead_ns", "length_r2", "length_residual"}
+
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}
     for name, columns in {
@@ -158,7 +161,7 @@ def _check_names(table: str, declared: Mapping[str, Column], names: Iterable[str
     missing = [name for name, column in declared.items() if column.required and name not in present]
     if missing:
         raise SchemaError(f"{where} of table {table} lacks the column {', '.join(missing)}")
-    unknown = sorted(present - declared.keys())
+    unknown = sorted(present - declared.keys() - RETIRED)
     if unknown:
         raise SchemaError(f"{where} of table {table} has the unknown column {', '.join(map(str, unknown))}")
 

@@ -1,3 +1,3 @@
-"""The limits of a device: bandwidths, rates and latencies, measured by probes that check their results."""
+"""The limits of a device: bandwidths and rates, measured by probes that check their results."""
 
-__all__ = ["bench", "catalogue", "levels", "measure", "search"]
+__all__ = ["catalogue", "measure"]

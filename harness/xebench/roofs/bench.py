@@ -1,6 +1,6 @@
-"""A device as probes see it, and probes measured in this process: a run's worker, or a child of another.
+"""A device as probes see it, and probes measured in this process, which is a child of another.
 
-``python -m xebench.roofs.bench DEVICE EFFORT NAME...`` prints one JSON list of results. The parent detects
+``python -m xebench.roofs.bench DEVICE NAME...`` prints one JSON list of results. The parent detects
 a crash or a hang, and starts another process for the remaining probes.
 """
 
@@ -11,22 +11,20 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import DpexError, kernel
+from xebench.dpex import DpexError
 from xebench.dpex import kernel_api as kapi
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
 from xebench.results.analysis import metrics
 from xebench.roofs.catalogue import Probe, find_probe, grouped
 from xebench.roofs.measure import ProbeResult
 from xebench.roofs.search import (
-    EFFORTS,
-    FULL,
-    QUICK,
+    EFFORT,
     Effort,
     Form,
     Measurement,
@@ -57,15 +55,6 @@ FAILURES = (WrongResult, DpexError)
 PIECE = 1 << 18
 
 
-@kernel
-def _nothing(item: kapi.NdItem, x: Any) -> None:
-    pass
-
-
-#: Its launches show what any launch costs.
-EMPTY_KERNEL: Final = _nothing
-
-
 class Bench:
     """One device, and the effort to spend on it.
 
@@ -78,7 +67,7 @@ class Bench:
         memory: memory for untimed transfers.
     """
 
-    def __init__(self, session: Session, effort: Effort = FULL) -> None:
+    def __init__(self, session: Session, effort: Effort = EFFORT) -> None:
         self.session = session
         self.device = session.device
         self.memory = DeviceMemory(session.queue)
@@ -100,15 +89,14 @@ class Bench:
     @property
     def largest_array_bytes(self) -> int:
         """The size of the largest array that a probe may allocate."""
-        largest = largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
-        return int(min(largest, self.effort.most_bytes))
+        return largest_array_bytes(int(self.device.global_mem_size), int(self.device.max_mem_alloc_size))
 
     def array_bytes(self) -> int:
         """Size of an array that the caches do not hold; ``Unsupported`` if memory is too small for one."""
         return array_bytes(self.cache_bytes, self.largest_array_bytes)
 
-    def likely(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
-        """The forms whose work-group, their first number, the device allows, or the first few of these.
+    def fitting(self, forms: Sequence[AnyNumbers]) -> Sequence[AnyNumbers]:
+        """The forms whose work-group, their first number, the device allows.
 
         Raises:
             Unsupported: it allows none.
@@ -116,7 +104,7 @@ class Bench:
         allowed = [form for form in forms if form[0] <= int(self.device.max_work_group_size)]
         if not allowed:
             raise Unsupported("no form fits this device")
-        return allowed[: self.effort.most_forms]
+        return allowed
 
     # ---- running ----------------------------------------------------------------------------------------------------
 
@@ -162,12 +150,12 @@ class Bench:
             submit_verified: function that submits the same kernel so that it writes the array, if the timed one does
                 not.
 
-        If ``expected`` returns the whole array instead of one period, quick measurements also compare all of it.
+        If ``expected`` returns the whole array instead of one period, all of it is compared.
         """
 
         def verify() -> None:
             wanted = expected()
-            parts = [slice(None)] if wanted.size > PIECE else self.compared(output.size)
+            parts = [slice(None)] if wanted.size > PIECE else compared(output.size)
             for part in parts:
                 self.write(output[part], poison)
             (submit_verified or submit)().wait()
@@ -179,16 +167,16 @@ class Bench:
     def grown(
         self, forms: Sequence[AnyNumbers], fewest: int, most: int, make: Callable[[int, AnyNumbers], Form]
     ) -> Iterator[Form]:
-        """The likely forms, of a problem that is long enough for the first of them.
+        """The forms that fit, of a problem that is long enough for the first of them.
 
         Args:
-            forms: see `likely`.
+            forms: see `fitting`.
             fewest, most: limits of the problem's size.
             make: gives a form for a size.
         """
-        likely = self.likely(forms)
-        size = grown(fewest, most, lambda size: make(size, likely[0]).run())
-        return (make(size, form) for form in likely)
+        fitting = self.fitting(forms)
+        size = grown(fewest, most, lambda size: make(size, fitting[0]).run())
+        return (make(size, form) for form in fitting)
 
     def search(self, forms: Iterable[Form], part: float = 1.0) -> Measurement:
         """The best of the forms; see :func:`xebench.roofs.search.search`.
@@ -205,12 +193,6 @@ class Bench:
         """Fill a device array with one period of numbers, or a single one, and wait; by plain copies."""
         for part, wanted in _pieces(array, np.atleast_1d(numbers).astype(array.dtype)):
             self.memory.write(part, wanted)
-
-    def compared(self, size: int) -> list[slice]:
-        """The elements of an array that are poisoned and compared: all; in a quick look first and last piece."""
-        if not self.effort.quick or size <= 2 * PIECE:
-            return [slice(None)]
-        return [slice(PIECE), slice(size - PIECE, size)]
 
     def require(self, array: UsmArray, expected: Array) -> None:
         """Compare every element of a device array with one period of numbers, or with as many as it has.
@@ -238,6 +220,11 @@ class ProbeGroup:
             WrongResult: the device computes something wrong.
         """
         raise NotImplementedError
+
+
+def compared(size: int) -> list[slice]:
+    """The elements of an array that are poisoned and compared: all, or the first and the last piece."""
+    return [slice(None)] if size <= 2 * PIECE else [slice(PIECE), slice(size - PIECE, size)]
 
 
 def nd_range(items: int, group: int) -> kapi.NdRange:
@@ -272,35 +259,6 @@ def _pieces(array: UsmArray, period: Array) -> Iterator[tuple[Any, Array]]:
     for begin in range(0, array.size, numbers.size):
         part = array[begin : begin + numbers.size]
         yield part, numbers[: part.size]
-
-
-#: What was looked at in this process, by device and probe.
-_looked_at: dict[tuple[str, str], ProbeResult] = {}
-
-
-def quick_results(device: str, probes: Iterable[str], effort: Effort = QUICK) -> dict[str, ProbeResult]:
-    """Measure some probes quickly, once per process, on a separate session.
-
-    Args:
-        device: SYCL filter string.
-        probes: names in the catalogue.
-        effort: effort for probes that were not measured yet.
-    """
-    names = list(dict.fromkeys(probes))
-    if missing := [name for name in names if (device, name) not in _looked_at]:
-        for result in measure_probes(Bench(Session.on(device), effort), missing):
-            _looked_at[device, result.probe] = result
-    return {name: _looked_at[device, name] for name in names}
-
-
-def quick_result(device: str, probe: str, effort: Effort = QUICK) -> ProbeResult:
-    """The same of one probe."""
-    return quick_results(device, [probe], effort)[probe]
-
-
-def forget_results() -> None:
-    """Measure every probe again, as another process would."""
-    _looked_at.clear()
 
 
 def measure_probes(bench: Bench, names: Sequence[str]) -> list[ProbeResult]:
@@ -343,16 +301,12 @@ def _measure(group: ProbeGroup, probe: Probe) -> ProbeResult:
 
 
 def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:
-    """A rate is amount over time (bytes a ns are GB/s), a latency time over amount."""
-
-    def value(time_ns: float) -> float:
-        return measurement.amount / time_ns if probe.is_rate else time_ns / measurement.amount
-
+    """Rates in the probe's unit: amount over time, and bytes a ns are GB/s."""
     return ProbeResult(
         probe=probe.name,
         status="ok",
-        value=value(measurement.best_ns),
-        median=value(measurement.median_ns),
+        value=measurement.amount / measurement.best_ns,
+        median=measurement.amount / measurement.median_ns,
         samples=len(measurement.times_ns),
         best_ns=measurement.best_ns,
         form=measurement.form,
@@ -361,9 +315,9 @@ def result_of(probe: Probe, measurement: Measurement) -> ProbeResult:
 
 
 def answered(arguments: list[str]) -> Any:
-    """Measure the probes named after the device and the effort (a name in ``search.EFFORTS``), in a child process."""
-    device, effort, *names = arguments
-    return msgspec.to_builtins(measure_probes(Bench(Session.on(device), EFFORTS[effort]), names))
+    """Measure the probes named after the device, in a child process."""
+    device, *names = arguments
+    return msgspec.to_builtins(measure_probes(Bench(Session.on(device)), names))
 
 
 if __name__ == "__main__":

@@ -21,22 +21,13 @@ class Probe:
         group: class that measures it, with its module in `xebench.roofs`. Probes of a group share a process and their
             arrays.
         title: name for readers.
-        unit: unit of its value: ``GB/s``, ``GFLOP/s``, ``Gop/s``, or ``ns``, which is better if smaller.
+        unit: unit of its value: ``GB/s``, ``GFLOP/s`` or ``Gop/s``.
     """
 
     name: str
     group: str
     title: str
     unit: str
-
-    @property
-    def is_rate(self) -> bool:
-        """True if more is better."""
-        return self.unit != "ns"
-
-
-#: Footprints of the pointer chase in bytes; one is measured until the caches are far behind.
-FOOTPRINTS: Final = tuple(4096 << (2 * step) for step in range(10))
 
 
 #: Working sets whose bandwidth is measured, in bytes.
@@ -56,19 +47,11 @@ def level_name(working_set_bytes: int) -> str:
     return f"read_{size_text(working_set_bytes).replace(' ', '')}"
 
 
-def chase_name(footprint_bytes: int) -> str:
-    """The name of the pointer chase of a footprint: ``chase_4KiB``."""
-    return f"chase_{size_text(footprint_bytes).replace(' ', '')}"
-
-
 PROBES: Final = (
     Probe("stream_copy", "memory_probes.GlobalMemory", "STREAM copy", "GB/s"),
-    Probe("stream_scale", "memory_probes.GlobalMemory", "STREAM scale", "GB/s"),
-    Probe("stream_add", "memory_probes.GlobalMemory", "STREAM add", "GB/s"),
     Probe("stream_triad", "memory_probes.GlobalMemory", "STREAM triad", "GB/s"),
     Probe("read", "memory_probes.GlobalMemory", "read only", "GB/s"),
     Probe("write", "memory_probes.GlobalMemory", "write only", "GB/s"),
-    Probe("random_read", "memory_probes.GlobalMemory", "random read of 4 bytes", "GB/s"),
     *(
         Probe(level_name(size), "memory_probes.GlobalMemory", f"{size_text(size)} again and again", "GB/s")
         for size in WORKING_SETS
@@ -77,13 +60,6 @@ PROBES: Final = (
     Probe("fp64", "core_probes.Arithmetic", "fp64 multiply-add", "GFLOP/s"),
     Probe("int32", "core_probes.Arithmetic", "int32 multiply-add", "Gop/s"),
     Probe("slm_read", "core_probes.LocalMemory", "SLM read", "GB/s"),
-    Probe("atomic_global_one", "core_probes.Atomics", "global atomic add, one address", "Gop/s"),
-    Probe("atomic_global_many", "core_probes.Atomics", "global atomic add, an address each", "Gop/s"),
-    Probe("atomic_local_one", "core_probes.Atomics", "local atomic add, one address", "Gop/s"),
-    Probe("atomic_local_many", "core_probes.Atomics", "local atomic add, an address each", "Gop/s"),
-    Probe("launch_host", "host_probes.Launches", "empty kernel, submit to end, host", "ns"),
-    Probe("launch_queue", "host_probes.Launches", "empty kernel, submit to start", "ns"),
-    Probe("launch_device", "host_probes.Launches", "empty kernel, start to end", "ns"),
     Probe("pageable_to_device", "host_probes.Transfers", "pageable memory to device", "GB/s"),
     Probe("device_to_pageable", "host_probes.Transfers", "device to pageable memory", "GB/s"),
     Probe("host_to_device", "host_probes.Transfers", "host USM to device", "GB/s"),
@@ -91,10 +67,6 @@ PROBES: Final = (
     Probe("shared_to_device", "host_probes.Transfers", "shared USM to device", "GB/s"),
     Probe("device_to_shared", "host_probes.Transfers", "device to shared USM", "GB/s"),
     Probe("device_to_peer", "host_probes.Transfers", "device to another device", "GB/s"),
-    *(
-        Probe(chase_name(size), "memory_probes.Chase", f"pointer chase in {size_text(size)}", "ns")
-        for size in FOOTPRINTS
-    ),
 )
 
 #: The probes of copies; each has the name of its route in the table `events`.

@@ -1,4 +1,4 @@
-"""Probes of host and device together: what a launch costs, and what copies reach without what each copy costs.
+"""Probes of host and device together: the bandwidths of copies without what each copy costs.
 
 The line through copies of several sizes is that of repeated medians, which one size that others disturbed does not bend
 (A. F. Siegel, "Robust Regression Using Repeated Medians", 1982).
@@ -15,55 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from xebench.dpex import PreparedLaunch, build, compile_kernel
-from xebench.results.analysis.metrics import CLOCK_TOLERANCE
-from xebench.roofs.bench import EMPTY_KERNEL, ProbeGroup, nd_range, require_equal
-from xebench.roofs.search import Effort, Form, Measurement, Undetermined, WrongResult
+from xebench.roofs.bench import ProbeGroup, compared, require_equal
+from xebench.roofs.search import Effort, Form, Measurement, Undetermined
 from xebench.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
 from xebench.system.sycl_types import Array
-
-LAUNCHES = 300
-QUICK_LAUNCHES = 50
-#: The first launches pay for threads that wake up and pages that appear.
-WARM_UP = 20
-
-
-class Launches(ProbeGroup):
-    """The cost of an empty kernel: on the host, between submission and start, and on the device.
-
-    The launch is prepared, as the harness's own launches are: compiled, built, its arguments flattened. The probes
-    share their launches.
-    """
-
-    def measure(self, name: str) -> Measurement:
-        """Measure one probe."""
-        valid = tuple(time_ns for time_ns in self._times[name] if math.isfinite(time_ns))
-        if not valid:
-            raise WrongResult("the events' times contradict one another")
-        return Measurement({"work-items": 1}, 1, valid)
-
-    @cached_property
-    def _times(self) -> dict[str, list[float]]:
-        bench = self._bench
-        queue, x, space = bench.session.queue, bench.session.alloc(1, np.int32), nd_range(1, 1)
-        launch = PreparedLaunch(build(compile_kernel(EMPTY_KERNEL, space, (x,)), queue), queue, space, (x,))
-        times: dict[str, list[float]] = {"launch_host": [], "launch_queue": [], "launch_device": []}
-        last_end_ns = 0
-        for _ in range(WARM_UP + (QUICK_LAUNCHES if bench.effort.quick else LAUNCHES)):
-            begin_ns = time.perf_counter_ns()
-            event = launch.submit()
-            event.wait()
-            host_ns = time.perf_counter_ns() - begin_ns
-            submit_ns, start_ns, end_ns = event.times()
-            in_order = last_end_ns <= start_ns <= end_ns and submit_ns <= start_ns
-            last_end_ns = end_ns
-            # nothing is believed of a launch that was longer on the device than the host waited
-            valid = in_order and end_ns - submit_ns <= (1 + CLOCK_TOLERANCE) * host_ns
-            times["launch_host"].append(host_ns if valid else math.inf)
-            times["launch_queue"].append(start_ns - submit_ns if valid else math.inf)
-            times["launch_device"].append(end_ns - start_ns if valid else math.inf)
-        return {name: taken[WARM_UP:] for name, taken in times.items()}
-
 
 _MOST_BYTES = 256 << 20
 #: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.
@@ -121,11 +76,11 @@ class Transfers(ProbeGroup):
         bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
-            for part in bench.compared(view.size):
+            for part in compared(view.size):
                 view[part] = data[part]
                 bench.write(device[part], -1)
             bench.session.copy(device, host).wait()
-            for part in bench.compared(view.size):
+            for part in compared(view.size):
                 bench.require(device[part], data[part])
 
         return self._form(view, partial(bench.session.copy, device, host), verify, run)
@@ -134,18 +89,17 @@ class Transfers(ProbeGroup):
         bench, device, data = self._bench, self._device_array[: view.size], self._data[: view.size]
 
         def verify() -> None:
-            for part in bench.compared(view.size):
+            for part in compared(view.size):
                 view[part] = -1
                 bench.memory.write(device[part], data[part])
             bench.session.copy(host, device).wait()
-            require_equal((view[part], data[part]) for part in bench.compared(view.size))
+            require_equal((view[part], data[part]) for part in compared(view.size))
 
         return self._form(view, partial(bench.session.copy, host, device), verify, run)
 
     def _between_devices(self) -> list[Form]:
         bench = self._bench
-        # a quick look, as a run takes, leaves out parts of one device: a driver that fails at them would end a run
-        first, last = bench.session.queues_on(2, kind="devices" if bench.effort.quick else "any")
+        first, last = bench.session.queues_on(2, kind="devices")
         size = self._device_array.size
         source, target = (bench.session.alloc(size, _ELEMENT, queue=queue) for queue in (first, last))
         DeviceMemory(first).write(source, self._data)

@@ -11,13 +11,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
 
-from xebench.results.analysis.metrics import link_roofs
-from xebench.results.device_facts import MEMORY, Level, Roof, levels_of, levels_text
+from xebench.results.device_facts import MEMORY, Level, Roof, levels_text
 from xebench.results.provenance import now
 from xebench.roofs.catalogue import PROBES, ROUTES, WORKING_SETS, find_probe, grouped, level_name
 from xebench.roofs.search import beyond_bytes
@@ -30,6 +30,10 @@ from xebench.vocabulary import DeviceClass
 
 #: How many times as good as the median the best sample is on a disturbed machine.
 DISTURBED: Final = 1.25
+#: Roofs that may be disturbed in a measurement that is kept; all are where others use the device.
+MOST_DISTURBED: Final = 3
+#: Ends of a probe that leave a roof unknown which the device has.
+_NO_ROOF: Final = ("failed", "undetermined")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,6 @@ class Roofline:
     Attributes:
         device: the device.
         measured_utc: time of the measurement, ISO 8601.
-        quick: True for few forms and samples of small problems, whose results are no roofs.
         load_average: load average of the host over the minute before the measurement.
         cores: number of cores of the host.
         results: results in the order of the catalogue.
@@ -83,7 +86,6 @@ class Roofline:
 
     device: DeviceInfo
     measured_utc: str
-    quick: bool
     load_average: float
     cores: int
     results: tuple[ProbeResult, ...]
@@ -104,13 +106,53 @@ class Roofline:
         return self.device.device_class == DeviceClass.CPU and self.load_average > self.cores / 4
 
     @property
+    def disturbed(self) -> list[Roof]:
+        """The roofs that may be too low: those whose repeats disagree, or all of them where others used the cores."""
+        shaken = {result.probe for result in self.results if result.disturbed}
+        # repeats of a copy differ on a quiet machine, too; a link whose halves differ has no roof
+        told = {roof for roof in Roof if self.busy or (roof is not Roof.HOST_LINK and roof.probes[0] in shaken)}
+        return [roof for roof in Roof if roof in told and self.value(roof.probes[0])]
+
+    @property
+    def trusted(self) -> bool:
+        """True if it serves later runs: no probe failed, and others left the device alone."""
+        return not self.failed and len(self.disturbed) <= MOST_DISTURBED
+
+    @property
     def values(self) -> dict[str, float | None]:
         """The value of each probe; None if it has none."""
         return {result.probe: result.value for result in self.results}
 
     def roofs(self) -> dict[str, float | None]:
         """The roofs for cases, by column of table ``devices``; None where nothing was measured."""
-        return roof_columns(self.values, known_caches(self.device.device_class, self.device.global_cache_bytes))
+        return roof_columns(self.values, self._caches)
+
+    @property
+    def _caches(self) -> list[Cache]:
+        return known_caches(self.device.device_class, self.device.global_cache_bytes)
+
+    def columns(self) -> dict[str, float | str | None]:
+        """The columns of table ``devices`` that hold what was measured."""
+        roofs, values = self.roofs(), self.values
+        return {
+            **roofs,
+            "bandwidth_levels": named_levels(measured_levels(values), roofs[Roof.BANDWIDTH.column], self._caches),
+            "link_roofs": json.dumps({route: values.get(route) for route in ROUTES}),
+            "roofs_disturbed": ", ".join(self.disturbed),
+            "roofs_from": "; ".join([f"measured {self.measured_utc}", *self._unknown()]),
+        }
+
+    def _unknown(self) -> list[str]:
+        """The roofs and routes that the device has and nobody knows, each with the reason."""
+        results = {result.probe: result for result in self.results}
+        named = [(str(roof), roof.probes[0]) for roof in Roof if roof.probes[0] not in ROUTES]
+        return [
+            f"{name}: {result.reason}"
+            for name, probe in (*named, *zip(ROUTES, ROUTES, strict=True))
+            if (result := results.get(probe)) is not None
+            # every device has a memory
+            and (result.status in _NO_ROOF or (name == Roof.BANDWIDTH and result.value is None))
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """All results as plain data for ``json.dumps``."""
@@ -131,51 +173,6 @@ def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) ->
         beyond = beyond_caches(measured_levels(values), max((cache.bytes for cache in caches), default=0))
         columns[Roof.BANDWIDTH.column] = max(memory_gbps, beyond)
     return columns
-
-
-def with_kept_roofs(measured: Mapping[str, Any], kept: Roofline | None) -> dict[str, Any]:
-    """Raise each measured roof to the kept one if that is higher, since a roof is the most that the device can reach.
-
-    Args:
-        measured: columns of the table ``devices``.
-        kept: earlier measurement of the same device and driver; None without one.
-    """
-    merged = {**dict.fromkeys(roof.column for roof in Roof), "link_roofs": None, "roofs_from": "this run", **measured}
-    if kept is None:
-        return merged
-    disturbed = list(filter(None, str(merged.get("roofs_disturbed") or "").split(", ")))
-    earlier = kept.roofs()
-    raised = [roof for roof in Roof if (earlier[roof.column] or 0) > (merged[roof.column] or 0)]
-    merged |= {roof.column: earlier[roof.column] for roof in raised}
-    if disturbed and not kept.busy:
-        merged["roofs_disturbed"] = ", ".join(name for name in disturbed if name not in raised)
-    merged["bandwidth_levels"] = _raised_levels(merged, kept)
-    merged["link_roofs"] = _raised_links(merged, kept)
-    if raised:
-        unknown = _unknown(merged)
-        _, *failures = str(merged["roofs_from"]).split("; ")
-        failures = [failure for failure in failures if failure.partition(": ")[0] in unknown]
-        merged["roofs_from"] = "; ".join([f"xebench roofline of {kept.measured_utc}", *failures])
-    return merged
-
-
-def _unknown(merged: Mapping[str, Any]) -> set[str]:
-    """The roofs and routes without a value."""
-    known = link_roofs(merged["link_roofs"])
-    return {roof for roof in Roof if merged[roof.column] is None} | {route for route in ROUTES if route not in known}
-
-
-def _raised_links(merged: Mapping[str, Any], kept: Roofline) -> str:
-    measured = link_roofs(merged.get("link_roofs"))
-    return json.dumps({route: max(measured.get(route, 0), kept.value(route) or 0) or None for route in ROUTES})
-
-
-def _raised_levels(merged: Mapping[str, Any], kept: Roofline) -> str:
-    measured = {level.working_set_bytes: level.gbps for level in levels_of(merged.get("bandwidth_levels"))}
-    earlier = measured_levels(kept.values)
-    best = {size: max(measured.get(size, 0.0), earlier.get(size, 0.0)) for size in (measured.keys() | earlier.keys())}
-    caches = known_caches(kept.device.device_class, kept.device.global_cache_bytes)
-    return named_levels(best, merged[Roof.BANDWIDTH.column], caches)
 
 
 #: Where no cache is known: a working set that is read so many times as fast as the memory lies in one.
@@ -256,19 +253,20 @@ def beyond_caches(measured: Mapping[int, float], cache_bytes: int) -> float:
     return max((gbps for size, gbps in measured.items() if size >= beyond_bytes(cache_bytes)), default=0.0)
 
 
-def cached_bytes(measured: Mapping[int, float], memory_gbps: float | None) -> int | None:
-    """The smallest measured working set that is no faster than the memory: no cache is larger; None if unknown."""
-    sizes = sorted(measured)
-    fast = [size for size in sizes if memory_gbps and measured[size] > _CACHED * memory_gbps]
-    if not fast or fast[-1] == sizes[-1]:
-        return None
-    return sizes[sizes.index(fast[-1]) + 1]
-
-
 #: Increased when probes measure something else than before, so that older results are not used.
-VERSION: Final = 3
+VERSION: Final = 4
 #: Facts that distinguish a device, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
-_IDENTITY: Final = ("name", "vendor", "driver_version", "backend", "compute_units", "global_memory_bytes")
+_IDENTITY: Final = (
+    "name",
+    "vendor",
+    "driver_version",
+    "backend",
+    "compute_units",
+    "global_memory_bytes",
+    "max_clock_mhz",
+)
+#: How long measurements serve: a week.
+MOST_AGE: Final = timedelta(days=7)
 
 
 class Store:
@@ -288,14 +286,15 @@ class Store:
         return self.folder / f"{readable[:80]}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}.json"
 
     def load(self, device: DeviceInfo) -> Roofline | None:
-        """The kept results of a device, if they are whole."""
+        """The kept results of a device, if they are whole and not too old."""
         try:
             kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
-        except (OSError, ValueError, RecursionError):
+            age = datetime.now(UTC) - datetime.fromisoformat(kept.measured_utc)
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
         complete = [result.probe for result in kept.results] == [probe.name for probe in PROBES]
         same = _identity(kept.device) == _identity(device)
-        return replace(kept, cached=True) if same and complete and not kept.quick else None
+        return replace(kept, cached=True) if same and complete and age <= MOST_AGE else None
 
     def keep(self, measured: Roofline) -> None:
         """Keep a measurement; a folder or disk that refuses is no error."""
@@ -315,29 +314,10 @@ PROBE_TIMEOUT_S = 120.0
 Ask = Callable[..., ChildReply]
 
 
-def roofs(device: str = "auto", *, store: Store | None = None) -> dict[str, float | None]:
-    """The roofs of a device, stored or measured now, which takes a minute or two.
-
-    Args:
-        device: see :func:`xebench.system.runtime.select_device`.
-        store: store of earlier roofs; the user's cache folder if None.
-
-    Returns:
-        A value for the column of each :class:`xebench.results.device_facts.Roof`; None where the device lacks something
-        or its probes failed.
-
-    Raises:
-        NoDevice: no device fits.
-        BrokenEnvironment: the stack cannot be loaded.
-    """
-    return measure_roofline(runtime.select_device(device).device, store=store).roofs()
-
-
 def measure_roofline(
     device: runtime.DeviceInfo,
     *,
     names: Sequence[str] = (),
-    quick: bool = False,
     refresh: bool = False,
     store: Store | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -348,7 +328,6 @@ def measure_roofline(
     Args:
         device: the device.
         names: names of probes; all if empty. Measurements of some probes are neither stored nor loaded.
-        quick: True for few forms and samples; such results are neither stored nor loaded.
         refresh: True to measure again despite a stored measurement.
         store: store of measurements; the user's cache folder if None.
         say: callback with the current group.
@@ -359,14 +338,13 @@ def measure_roofline(
     """
     names = [find_probe(name).name for name in dict.fromkeys(names)]
     store = store or Store()
-    kept = None if quick or refresh or names else store.load(device)
+    kept = None if refresh or names else store.load(device)
     if kept is not None:
         return kept
-    measured = Roofline(device, now(), quick, os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
-    effort = "quick" if quick else "patient" if measured.busy else "full"
-    results = ask_probes(device.device, names or [probe.name for probe in PROBES], effort, say=say, ask=ask)
+    measured = Roofline(device, now(), os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    results = ask_probes(device.device, names or [probe.name for probe in PROBES], say=say, ask=ask)
     measured = replace(measured, results=tuple(results))
-    if not quick and not names and not measured.failed:
+    if not names and measured.trusted:
         store.keep(measured)
     return measured
 
@@ -374,7 +352,6 @@ def measure_roofline(
 def ask_probes(
     device: str,
     names: Sequence[str],
-    effort: str = "full",
     *,
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
@@ -384,18 +361,17 @@ def ask_probes(
     Args:
         device: SYCL filter string.
         names: names of probes.
-        effort: ``full``, ``patient`` (for a device that others use) or ``quick``.
         say, ask: see :func:`measure_roofline`.
     """
     results: list[ProbeResult] = []
     for group, members in grouped(names).items():
         say(f"measuring {group.replace('_', ' ')}")
-        answer = ask(Program.PROBE_ROOFS, [device, effort, *members], timeout_s=GROUP_TIMEOUT_S)
+        answer = ask(Program.PROBE_ROOFS, [device, *members], timeout_s=GROUP_TIMEOUT_S)
         if answer.failure is None:
             results += _decoded(answer)
             continue
         for name in members:
-            answer = ask(Program.PROBE_ROOFS, [device, effort, name], timeout_s=PROBE_TIMEOUT_S)
+            answer = ask(Program.PROBE_ROOFS, [device, name], timeout_s=PROBE_TIMEOUT_S)
             if answer.failure is None:
                 results += _decoded(answer)
             else:

@@ -1,9 +1,9 @@
-"""Probes of device memory and its caches: bandwidth by access and by working set, and the latency of reads."""
+"""Probes of device memory and its caches: bandwidth by access and by working set."""
 
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -14,21 +14,12 @@ from xebench.dpex import kernel_api as kapi
 from xebench.errors import Unsupported
 from xebench.roofs import forms as expected
 from xebench.roofs.bench import ProbeGroup, nd_range
-from xebench.roofs.catalogue import FOOTPRINTS, WORKING_SETS, chase_name, level_name
+from xebench.roofs.catalogue import WORKING_SETS, level_name
 from xebench.roofs.forms import (
-    AGAIN_FORMS,
-    HASH,
-    LAST_SHIFT,
-    LINE_BYTES,
-    PER_LINE,
-    RANDOM_FORMS,
+    AGAIN_FORM,
     READ_FORMS,
     SCALE,
     STREAM_FORMS,
-    cpu_first,
-    gpu_first,
-    ring_of,
-    ring_order,
     stream_bytes,
     stream_inputs,
     stream_result,
@@ -38,14 +29,11 @@ from xebench.roofs.search import (
     MOST_PASSES,
     Form,
     Measurement,
-    chase_steps,
-    check_footprint,
     check_working_set,
     far_shift,
     grown,
     grown_array_bytes,
     next_power_of_two,
-    power_of_two,
     whole_blocks,
 )
 
@@ -56,21 +44,11 @@ def _copy(x: Any, y: Any, scale: Any) -> Any:
 
 
 @device_func
-def _scale(x: Any, y: Any, scale: Any) -> Any:
-    return scale * x
-
-
-@device_func
-def _add(x: Any, y: Any, scale: Any) -> Any:
-    return x + y
-
-
-@device_func
 def _triad(x: Any, y: Any, scale: Any) -> Any:
     return x + scale * y
 
 
-_OPERATIONS = {"copy": _copy, "scale": _scale, "add": _add, "triad": _triad}
+_OPERATIONS = {"copy": _copy, "triad": _triad}
 
 
 def make_stream(operation: str, width: int, vectors: int) -> Any:
@@ -186,30 +164,6 @@ def make_read_again(vectors: int) -> Any:
     return read_again
 
 
-@device_func
-def _scattered(x: Any) -> Any:
-    # numba makes 64 bits of 32-bit products
-    x = np.uint32(np.uint32(x ^ (x >> np.uint32(HASH[0][0]))) * np.uint32(HASH[0][1]))
-    x = np.uint32(np.uint32(x ^ (x >> np.uint32(HASH[1][0]))) * np.uint32(HASH[1][1]))
-    return np.uint32(x ^ (x >> np.uint32(LAST_SHIFT)))
-
-
-def make_random_read(reads: int) -> Any:
-    """Each work-item sums the elements at pseudo-random places, which it computes: no list of places is read."""
-
-    @kernel(restrict=True)
-    def random_read(item: kapi.NdItem, table: Any, sums: Any, mask: Any) -> None:
-        first = np.uint32(item.get_global_id(0) * reads)
-        total = np.uint32(0)
-        for read in range(reads):
-            total = np.uint32(total + table[_scattered(np.uint32(first + read)) & mask])
-        sums[item.get_global_id(0)] = total
-
-    return random_read
-
-
-_FEWEST_READS = 1 << 22
-
 _WRITTEN = np.float32(7)
 #: Above every sum of the reading kernel; no sum is 0.
 _ABOVE_ALL = np.float32(1 << 100)
@@ -222,7 +176,7 @@ _READERS_PER_UNIT = 8
 
 
 class GlobalMemory(ProbeGroup):
-    """Bandwidth: STREAM's four kernels, reading, writing, and random reads, on three arrays larger than the caches.
+    """Bandwidth: STREAM's copy and triad, reading and writing on arrays larger than the caches, and working sets.
 
     Bytes are counted as STREAM does: what the kernel reads and writes, without the lines that a cache fetches because
     they are written (J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers",
@@ -232,14 +186,14 @@ class GlobalMemory(ProbeGroup):
     def measure(self, name: str) -> Measurement:
         """Measure one probe."""
         if name in _WORKING_SETS:
-            return self._bench.search(self._reads_again(_WORKING_SETS[name]), _LEVEL_PATIENCE)
+            return self._bench.search([self._reads_again(_WORKING_SETS[name])], _LEVEL_PATIENCE)
         return self._bench.search(self.forms(name))
 
     def forms(self, name: str) -> Iterator[Form]:
         """The forms of one probe."""
         if name.startswith("stream_"):
             return self._streams(name.removeprefix("stream_"))
-        return {"read": self._reads, "write": self._writes, "random_read": self._random_reads}[name]()
+        return {"read": self._reads, "write": self._writes}[name]()
 
     #: What was read of the working set that was measured last.
     _read_bytes = 0
@@ -251,7 +205,7 @@ class GlobalMemory(ProbeGroup):
         """The first input; on fast devices enlarged until reading it takes long enough."""
         bench = self._bench
         allocated = lru_cache(maxsize=1)(self._input)
-        form = self._likely_readers()[0]
+        form = bench.fitting(READ_FORMS)[-1]  # suits large GPUs, which alone need more
         start_bytes = bench.array_bytes()
         most_bytes = grown_array_bytes(start_bytes, bench.largest_array_bytes)
         elements = grown(
@@ -283,7 +237,7 @@ class GlobalMemory(ProbeGroup):
         amount, result = stream_bytes(operation, a.size), partial(stream_result, operation)
         if operation == "copy":
             yield self._bench.form({"command": "memcpy"}, amount, partial(session.copy, a, b), a, result)
-        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
+        for group, vectors, width in self._bench.fitting(STREAM_FORMS):
             kernel = specialize(make_stream, operation=operation, width=width, vectors=vectors)
             space = nd_range(a.size // (width * vectors), group)
             submit = partial(session.launch, kernel, space, a, b, c, np.float32(SCALE))
@@ -292,19 +246,13 @@ class GlobalMemory(ProbeGroup):
     def _writes(self) -> Iterator[Form]:
         a, session, result = self._a, self._bench.session, partial(np.full, 1, _WRITTEN)
         yield self._bench.form({"command": "fill"}, a.nbytes, partial(session.fill, a, _WRITTEN), a, result)
-        for group, vectors, width in self._bench.likely(self._gpu_first(STREAM_FORMS)):
+        for group, vectors, width in self._bench.fitting(STREAM_FORMS):
             kernel = specialize(make_write, width=width, vectors=vectors)
             submit = partial(session.launch, kernel, nd_range(a.size // (width * vectors), group), a, _WRITTEN)
             yield self._bench.form(_parameters(group, vectors, width), a.nbytes, submit, a, result)
 
     def _reads(self) -> Iterator[Form]:
-        return (self._reader(self._b, *form) for form in self._likely_readers())
-
-    def _likely_readers(self) -> Sequence[tuple[int, int, int]]:
-        return self._bench.likely(cpu_first(self._gpu_first(READ_FORMS), is_cpu=self._bench.device.is_cpu))
-
-    def _gpu_first(self, forms: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:
-        return gpu_first(forms, is_gpu=not self._bench.device.is_cpu)
+        return (self._reader(self._b, *form) for form in self._bench.fitting(READ_FORMS))
 
     def _reader(self, b: Any, group: int, vectors: int, width: int) -> Form:
         session = self._bench.session
@@ -327,21 +275,17 @@ class GlobalMemory(ProbeGroup):
         except Unsupported:
             return self._input(whole_blocks(min(WORKING_SETS[-1], self._bench.largest_array_bytes) // 4), 0)
 
-    def _reads_again(self, working_set_bytes: int) -> Iterator[Form]:
+    def _reads_again(self, working_set_bytes: int) -> Form:
         bench = self._bench
         check_working_set(working_set_bytes, bench.cache_bytes, self._read_again.nbytes)
-        # the vectors of a CPU's work-group lie far apart, unless the group is one vector wide
-        likely = bench.likely(cpu_first(AGAIN_FORMS, is_cpu=bench.device.is_cpu))
-        likely = likely[:1] if bench.effort.quick else likely
-        make = partial(self._again, working_set_bytes)
+        make = partial(self._again, working_set_bytes, *AGAIN_FORM[bench.device.is_cpu])
         # a larger set is no faster than the last one
         start = max(1, self._read_bytes // (2 * working_set_bytes))
-        passes = grown(start, MOST_PASSES, lambda passes: make(passes, likely[0]).run())
+        passes = grown(start, MOST_PASSES, lambda passes: make(passes).run())
         self._read_bytes = passes * working_set_bytes
-        return (make(passes, form) for form in likely)
+        return make(passes)
 
-    def _again(self, working_set_bytes: int, passes: int, form: tuple[int, int]) -> Form:
-        group, vectors = form
+    def _again(self, working_set_bytes: int, group: int, vectors: int, passes: int) -> Form:
         session, blocks = self._bench.session, working_set_bytes // AGAIN_BLOCK_BYTES
         groups = max(blocks, next_power_of_two(_READERS_PER_UNIT * self._bench.compute_units))
         sums = session.alloc(groups * group, np.float32)
@@ -357,54 +301,6 @@ class GlobalMemory(ProbeGroup):
             lambda: np.float32(passes) * expected.read_sums(1, vectors, group),
         )
 
-    def _random_reads(self) -> Iterator[Form]:
-        bench = self._bench
-        entries = power_of_two(bench.array_bytes() // 4)
-        table = bench.memory.upload(np.arange(entries, dtype=np.uint32))
-        return bench.grown(RANDOM_FORMS, _FEWEST_READS, entries, partial(self._random_reader, table))
-
-    def _random_reader(self, table: Any, count: int, form: tuple[int, int]) -> Form:
-        group, reads = form
-        session, mask = self._bench.session, np.uint32(table.size - 1)
-        sums = session.alloc(count // reads, np.uint32)
-        kernel = specialize(make_random_read, reads=reads)
-        submit = partial(session.launch, kernel, nd_range(sums.size, group), table, sums, mask)
-        result = partial(expected.random_sums, sums.size, reads, int(mask))
-        return self._bench.form({"work-group": group, "reads": reads}, 4 * count, submit, sums, result, poison=0)
-
 
 def _parameters(group: int, vectors: int, width: int) -> dict[str, int | str]:
     return {"work-group": group, "vectors": vectors, "width": width}
-
-
-@kernel
-def _chase(item: kapi.NdItem, ring: Any, position: Any, steps: Any) -> None:
-    # the type is unsigned, so that no step tests for a negative index
-    at = position[0]
-    for _ in range(steps):
-        at = ring[at]
-    position[0] = at
-
-
-class Chase(ProbeGroup):
-    """Latency of a read that must wait for the one before: one work-item follows a ring of lines in random order."""
-
-    def measure(self, name: str) -> Measurement:
-        """Measure one footprint."""
-        bench = self._bench
-        footprint = next(size for size in FOOTPRINTS if chase_name(size) == name)
-        check_footprint(footprint, bench.cache_bytes, bench.largest_array_bytes)
-        return bench.search([self._form(footprint)])
-
-    def _form(self, footprint_bytes: int) -> Form:
-        bench = self._bench
-        lines = footprint_bytes // LINE_BYTES
-        order = ring_order(lines, seed=footprint_bytes)
-        ring = bench.memory.upload(ring_of(order))
-        start = order[:1] * np.uint32(PER_LINE)
-        position = bench.memory.upload(start)
-        steps = chase_steps(lines, fewest=1 << 14, most=1 << 16) if bench.effort.quick else chase_steps(lines)
-        last = order[steps % lines : steps % lines + 1] * np.uint32(PER_LINE)
-        # each run goes on where the last one stopped: it never meets what the last one left in a cache
-        submit = partial(bench.session.launch, _chase, nd_range(1, 1), ring, position, np.int32(steps))
-        return bench.form({"steps": steps}, steps, submit, position, lambda: last, poison=start)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from xebench.errors import TooLarge, Unsupported
-from xebench.roofs.catalogue import FOOTPRINTS, size_text
+from xebench.roofs.catalogue import size_text
 
 #: STREAM's own rule: an array has at least four times the size of the last-level caches.
 CACHES = 4
@@ -73,11 +73,6 @@ def whole_blocks(elements: int) -> int:
     return max(1, elements // BLOCK) * BLOCK
 
 
-def power_of_two(number: int) -> int:
-    """The largest power of two that is not above ``number``."""
-    return 1 << (number.bit_length() - 1)
-
-
 def next_power_of_two(number: int) -> int:
     """The smallest power of two that is not below ``number``."""
     return 1 << (number - 1).bit_length()
@@ -100,30 +95,9 @@ def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int
         raise Unsupported(f"{size_text(CACHES * cache_bytes)} exceeds all caches")
 
 
-def check_footprint(footprint_bytes: int, cache_bytes: int, largest_bytes: int) -> None:
-    """Refuse a footprint of a pointer chase that would show nothing on a device; a cache of 0 bytes is an unknown one.
-
-    Raises:
-        Unsupported: it is too large for the device's memory, or a smaller one is in memory already.
-    """
-    if footprint_bytes > largest_bytes:
-        raise Unsupported(f"larger than the largest array here ({size_text(largest_bytes)})")
-    enough = next((size for size in FOOTPRINTS if size >= CACHES * cache_bytes), FOOTPRINTS[-1])
-    if cache_bytes and footprint_bytes > enough:
-        raise Unsupported(f"{size_text(enough)} exceeds all caches")
-
-
-def chase_steps(lines: int, fewest: int = 1 << 16, most: int = 1 << 18) -> int:
-    """Steps of one run through a ring of ``lines`` cache lines, a power of two: about twice round if not too long.
-
-    One less than that, so that it does not end where it began, which would look like a kernel that did nothing.
-    """
-    return max(fewest, min(2 * lines, most)) - 1
-
-
 #: Problems are enlarged until a run takes so long that the cost of a launch does not count.
 SHORTEST_NS: Final = 1_000_000
-#: How many times as many samples a form may take until enough of them can be trusted.
+#: How many samples a form may take until one of them can be trusted.
 _SECOND_CHANCES: Final = 8
 #: How often a problem is run to see whether it is long enough.
 _LENGTH_RUNS: Final = 3
@@ -172,29 +146,22 @@ class Effort:
     """The effort of a measurement.
 
     Attributes:
-        screening: number of samples per form in the first round.
+        screening_s: seconds of the first round after which no further forms are tried; those that come first differ
+            most from one another.
         finalists: number of forms in the second round.
-        patience: samples of each finalist without improvement after which the second round ends,.
+        patience: samples of each finalist without improvement after which the second round ends.
         patience_s: seconds without improvement, required as well, since changing load outlasts a few samples.
         confirmations: samples close to the best one, required as well, since a single one may be luck.
         most_s: most seconds of the second round.
-        screening_s: seconds of the first round after which no further forms are tried; likely forms come first.
-        quick: True for a brief look at small problems instead of a measurement.
-        most_forms: number of forms to try, the most likely ones; None for all.
-        most_bytes: size of the largest array.
         gain: relative improvement of the best time that counts; smaller differences are close to it.
     """
 
-    screening: int
-    finalists: int
-    patience: int
-    patience_s: float
-    confirmations: int
-    most_s: float
-    screening_s: float = math.inf
-    quick: bool = False
-    most_forms: int | None = None
-    most_bytes: float = math.inf
+    screening_s: float = 0.7
+    finalists: int = 2
+    patience: int = 8
+    patience_s: float = 0.25
+    confirmations: int = 3
+    most_s: float = 1.0
     gain: float = 0.01
 
     def with_patience(self, part: float) -> Effort:
@@ -202,31 +169,8 @@ class Effort:
         return replace(self, patience_s=part * self.patience_s, most_s=part * self.most_s)
 
 
-FULL: Final = Effort(screening=3, finalists=3, patience=12, patience_s=0.5, confirmations=3, most_s=4.0)
-#: For a device that others use as well: moments in which they rest must be caught.
-PATIENT: Final = replace(FULL, patience_s=2.0, most_s=6.0)
-#: A look of some seconds. Its patience outlasts the hold of a neighbour on a core.
-QUICK: Final = Effort(
-    screening=2,
-    finalists=2,
-    patience=6,
-    patience_s=0.08,
-    confirmations=2,
-    most_s=0.3,
-    quick=True,
-    most_forms=2,
-    gain=0.02,
-)
-#: What a run does before its first pattern: all forms, as in full, since the best one decides by more than a per cent.
-RUN: Final = replace(
-    FULL, screening=1, finalists=2, patience=8, patience_s=0.25, most_s=1.0, screening_s=0.7, quick=True
-)
-#: For runs of milliseconds a sample, and where the roofs are known from before.
-BRIEF: Final = replace(
-    QUICK, screening=1, finalists=1, patience_s=0.01, most_s=0.1, most_forms=1, most_bytes=float(1 << 29)
-)
-
-EFFORTS: Final = {"full": FULL, "patient": PATIENT, "quick": QUICK, "brief": BRIEF}
+#: All forms are tried, since the best one decides by more than a per cent, and few samples taken of each.
+EFFORT: Final = Effort()
 
 
 @dataclass(frozen=True)
@@ -301,7 +245,7 @@ class _Rejected:
 def _screen(
     forms: Iterable[Form], effort: Effort, failures: tuple[type[Exception], ...]
 ) -> tuple[dict[Form, list[float]], list[_Rejected]]:
-    """Take a few samples of each form with right results, in turn; return the reasons for the others."""
+    """Take a sample of each form with right results; return the reasons for the others."""
     times: dict[Form, list[float]] = {}
     rejected: list[_Rejected] = []
     spent_ns = 0.0
@@ -314,9 +258,9 @@ def _screen(
             spent_ns += times[form][0] if math.isfinite(times[form][0]) else 0
         except (*_REFUSALS, *failures) as error:
             rejected.append(_Rejected(form.label, str(error), failed=not isinstance(error, _REFUSALS)))
-    for _ in range(effort.screening * _SECOND_CHANCES):
+    for _ in range(_SECOND_CHANCES):
         for form, taken in times.items():
-            if sum(map(math.isfinite, taken)) < effort.screening:
+            if not any(map(math.isfinite, taken)):
                 taken.append(form.run())
     for form in [form for form, taken in times.items() if not any(map(math.isfinite, taken))]:
         rejected.append(_Rejected(form.label, "its times cannot be trusted", failed=True))

@@ -169,31 +169,20 @@ class Manager:
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
 
-    def measure_roofs(self, *, brief: bool = False) -> Mapping[str, Any]:
-        """The device's measured roofs: columns of the table ``devices``; ``brief``: by a look of a moment.
-
-        Raises:
-            BrokenEnvironment: the worker does not survive it.
-        """
-        return self._calibrate(messages.MeasureRoofs(brief))
-
     def measure_instrument(self) -> Mapping[str, Any]:
         """The instrument's own error: columns of the table ``devices``.
 
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
-        return self._calibrate(messages.MeasureInstrument())
-
-    def _calibrate(self, request: messages.MeasureRoofs | messages.MeasureInstrument) -> Mapping[str, Any]:
         columns: Mapping[str, Any] = {}
-        look = Silence("the device's roofs", self.say, self.clock).look
+        request, look = messages.MeasureInstrument(), Silence("the instrument", self.say, self.clock).look
         try:
             for answer in self.worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
-                if isinstance(answer, messages.Roofs):
+                if isinstance(answer, messages.Instrument):
                     columns = answer.row
         except Lost as lost:
-            raise BrokenEnvironment(f"measuring the device's roofs failed: {lost.how}; try 'xebench doctor'") from None
+            raise BrokenEnvironment(f"measuring the instrument failed: {lost.how}; try 'xebench doctor'") from None
         return columns
 
     def announce(self, families: Iterable[Family], reason: str = ENDED_BEFORE) -> None:

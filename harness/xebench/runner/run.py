@@ -19,7 +19,6 @@ from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.results import Run, RunWriter, schema
 from xebench.results.analysis.summaries import superseding
-from xebench.results.device_facts import Roof
 from xebench.results.provenance import manifest
 from xebench.runner import resume
 from xebench.runner.calibration import device_columns
@@ -305,10 +304,10 @@ class _PartOfRun:
         }
         manager = self._manager(row, first)
         try:
-            if all(row[roof.column] is None for roof in Roof):
+            if row["roofs_from"] is None:
                 self.progress.stage("roofs")
-                kept, brief = self.options.kept_roofs(self.device), self.options.recipe.preset == "smoke"
-                row.update(device_columns(manager, self.device, kept, self.options.run_roofs, brief=brief))
+                preset = self.options.recipe.preset
+                row.update(device_columns(manager, self.device, self.options.roofs, preset))
                 self.writer.append("devices", [row])
             manager.announce(missing)
             for progress in unfinished:

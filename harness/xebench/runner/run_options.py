@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol
@@ -17,11 +17,9 @@ from xebench.measuring.sampling import FEW_INSTANCES, MIN_BLOCKS, MIN_INSTANCES,
 from xebench.patterns.plan import Family, build_plan, parse_override
 from xebench.patterns.registry import discover, select
 from xebench.results.analysis.intervals import MIN_SAMPLES
-from xebench.roofs.measure import Roofline
-from xebench.runner.calibration import RunRoofs
+from xebench.roofs.measure import Store
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.visits import Visits
-from xebench.system.runtime import DeviceInfo
 from xebench.vocabulary import STATES_ASKED
 
 #: The manifest's key.
@@ -147,8 +145,7 @@ class Options:
         begun_s: start of the command, by `time.monotonic`; None for the start of the run.
         exclusive: refuse to run while another run uses the device.
         command_line: command line, for the manifest.
-        kept_roofs: function that returns the earlier measurement of a device by `xebench roofline`.
-        run_roofs: store that keeps roofs of runs for later ones; None to measure them in each run.
+        roofs: store of roofs; None for a run without roofs.
     """
 
     output: Path
@@ -161,8 +158,7 @@ class Options:
     begun_s: float | None = None
     exclusive: bool = False
     command_line: tuple[str, ...] = ()
-    kept_roofs: Callable[[DeviceInfo], Roofline | None] = lambda device: None
-    run_roofs: RunRoofs | None = None
+    roofs: Store | None = None
 
     def silence_s(self) -> float:
         """Seconds of silence after which a worker counts as hung."""

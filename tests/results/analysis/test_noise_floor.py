@@ -8,12 +8,11 @@ import pytest
 from xebench.results.device_facts import noise_floor, overhead_ratio
 
 DEVICE = {
-    "timer_quantum_ns": 52.0,
+    "timer_resolution_ns": 52.0,
     "empty_kernel_ns": 780.0,
     "empty_kernel_queue_ns": 6700.0,
     "empty_kernel_host_ns": 16_800.0,
     "launch_overhead_ns": 11_500.0,
-    "length_residual": 0.00053,
     "aa_speedup": 1.00026,
     "aa_low": 0.9994,
     "aa_high": 1.0008,
@@ -26,7 +25,7 @@ def test_everything_that_was_measured_is_said() -> None:
     assert noise_floor(DEVICE) == (
         "1.0003x for a kernel against itself (0.9994 to 1.0008); "
         "empty kernel 780 ns on the device, 16.8 us on the host; "
-        "submit to start 6.7 us; launch 11.5 us; timer quantum 52 ns; known lengths within 0.05% of a line; "
+        "submit to start 6.7 us; launch 11.5 us; timer quantum 52 ns; "
         "a sample costs 72 us beside its commands, 6.0 times a plain loop's 12 us"
     )
     assert overhead_ratio(DEVICE) == 6
@@ -34,7 +33,7 @@ def test_everything_that_was_measured_is_said() -> None:
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
 def test_what_was_not_measured_is_left_out(missing: object) -> None:
-    few = {**dict.fromkeys(DEVICE, missing), "timer_quantum_ns": 1.0, "aa_speedup": 1.0}
+    few = {**dict.fromkeys(DEVICE, missing), "timer_resolution_ns": 1.0, "aa_speedup": 1.0}
     assert noise_floor(few) == "timer quantum 1 ns"
     assert noise_floor(dict.fromkeys(DEVICE, missing)) is None
     assert noise_floor({}) is None

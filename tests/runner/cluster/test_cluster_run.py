@@ -128,7 +128,7 @@ def test_host_and_device_are_in_every_key(measured: Measured) -> None:
 
 def test_each_device_is_calibrated_on_its_host(measured: Measured) -> None:
     devices = measured.run.devices
-    assert (devices["empty_kernel_ns"] > 0).all() and (devices["bandwidth_roof_gbps"] > 0).all()
+    assert (devices["empty_kernel_ns"] > 0).all() and devices["roofs_from"].notna().all()
 
 
 def test_the_report_tells_the_hosts(measured: Measured) -> None:

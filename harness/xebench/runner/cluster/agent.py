@@ -27,7 +27,7 @@ from xebench.results import schema
 from xebench.results.analysis.summaries import CheckRow
 from xebench.results.provenance import manifest
 from xebench.roofs.measure import Store
-from xebench.runner.calibration import RunRoofs, device_columns
+from xebench.runner.calibration import device_columns
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order, Software
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import (
@@ -153,8 +153,7 @@ class Agent:
             recipe=order.recipe,
             timeout_s=order.timeout_s,
             run_budget_s=order.run_budget_s,
-            kept_roofs=Store().load,
-            run_roofs=RunRoofs(),
+            roofs=Store(),
         )
         self._device = device
         self._row: dict[str, Any] = {
@@ -238,8 +237,8 @@ class Agent:
     def _calibrate(self) -> None:
         """Measure the device's roofs and the instrument's own error, once in a run."""
         self.tell("variant", "roofs")
-        kept, brief = self._options.kept_roofs(self._device), self.order.recipe.preset == "smoke"
-        self._row.update(device_columns(self._manager, self._device, kept, self._options.run_roofs, brief=brief))
+        preset, store = self.order.recipe.preset, self._options.roofs
+        self._row.update(device_columns(self._manager, self._device, store, preset))
         self._calibrated = True
 
     @staticmethod
