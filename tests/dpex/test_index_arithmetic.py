@@ -10,8 +10,9 @@ from device_kit import bounded_text, launch
 
 from xebench import kernel
 from xebench import kernel_api as kapi
-from xebench.dpex import compile_kernel
+from xebench.dpex import call_kernel, compile_kernel, device_func
 from xebench.dpex.spirv_module import entry_points, without_assumptions
+from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
 pytestmark = pytest.mark.device
@@ -170,3 +171,48 @@ def test_a_module_without_its_facts_is_the_same_kernel() -> None:
     assert b"SPV_KHR_expect_assume" in compiled.spirv and b"SPV_KHR_expect_assume" not in plain
     assert entry_points(plain) == entry_points(compiled.spirv)
     assert without_assumptions(plain) == plain
+
+
+@device_func(wraparound=False)
+def element(x: Any, place: Any) -> Any:
+    return x[place]
+
+
+@device_func
+def wrapped_element(x: Any, place: Any) -> Any:
+    return x[place]
+
+
+@kernel(wraparound=False)
+def gather(item: kapi.Item, places: Any, x: Any, y: Any) -> None:
+    i = item.get_id(0)
+    y[i] = x[places[i]] + element(x, places[i])
+
+
+@kernel(wraparound=False)
+def gather_from_both_ends(item: kapi.Item, places: Any, x: Any, y: Any) -> None:
+    i = item.get_id(0)
+    y[i] = x[places[i]] + wrapped_element(x, places[i] - x.shape[0])
+
+
+@kernel
+def gather_wrapped(item: kapi.Item, places: Any, x: Any, y: Any) -> None:
+    i = item.get_id(0)
+    y[i] = x[places[i]] + x[places[i] - x.shape[0]]
+
+
+@pytest.mark.parametrize(
+    ("function", "tests"),
+    [(gather, 0), (gather_from_both_ends, 1), (gather_wrapped, 2)],
+    ids=["off", "on in a device function", "on"],
+)
+def test_without_wraparound_no_sign_is_tested(function: Any, tests: int) -> None:
+    places = dpt.asarray([3, 0, 2, 1], dtype="int32")
+    x = dpt.asarray([10, 20, 30, 40], dtype="float32")
+    y = dpt.zeros(4, dtype="float32")
+    call_kernel(function, kapi.Range(4), places, x, y)
+    assert dpt.asnumpy(y).tolist() == [80, 20, 60, 40]
+    if is_current():  # numba-dpex has no such option
+        text = compile_kernel(function, kapi.Range(4), [places, x, y]).llvm_ir
+        assert text is not None
+        assert text.count("select i1") == tests

@@ -32,6 +32,7 @@ def kernel(
     large_grf: bool = False,
     build_options: tuple[str, ...] | str = (),
     error_model: str = "numpy",
+    wraparound: bool = True,
     **numba_options: Any,
 ) -> Any:
     """``numba_dpex.kernel`` with options (see ``KernelOptions``).
@@ -42,6 +43,9 @@ def kernel(
         sub_group_size: see ``KernelOptions``; or the name of a pattern's axis, whose value a variant's session takes.
         error_model: "numpy" (the default here) divides as the hardware does; "python", numba-dpex's default,
             adds a branch to every division.
+        wraparound: whether negative indices count from an array's end, as in Python. False spares each index that may
+            be negative, such as one that is loaded, a test of its sign, and a negative one leads out of the array.
+            numba-dpex has no such option: there it changes nothing.
         numba_options: passed to ``numba_dpex.kernel``.
 
     Returns:
@@ -78,7 +82,7 @@ def kernel(
 
     def decorate(python_function: Callable[..., None]) -> Any:
         if is_current():
-            targets = {"error_model": error_model, **numba_options}
+            targets = {"error_model": error_model, **_wraparound(wraparound), **numba_options}
             return SourceKernel(python_function, targets, options, _for_kernel(python_function, signatures))
         import numba_dpex
 
@@ -98,19 +102,30 @@ def _parametric(
     return ParametricKernel(function, parameter, make)
 
 
-def device_func(function: Any = None, *, error_model: str = "numpy", **options: Any) -> Any:
-    """``numba_dpex.device_func`` with ``error_model="numpy"``, so that a division in it has no branch either."""
+def device_func(function: Any = None, *, error_model: str = "numpy", wraparound: bool = True, **options: Any) -> Any:
+    """``numba_dpex.device_func`` with ``error_model="numpy"``, so that a division in it has no branch either.
+
+    Args:
+        function: the function, or types of arguments, as for `kernel`.
+        error_model: see `kernel`.
+        wraparound: see `kernel`; a kernel's does not concern the functions that it calls.
+        options: passed to ``numba_dpex.device_func``.
+    """
     signatures = None if isfunction(function) else _parsed(function)
 
     def decorate(python_function: Callable[..., Any]) -> Any:
         if is_current():
-            targets = {"error_model": error_model, **options}
+            targets = {"error_model": error_model, **_wraparound(wraparound), **options}
             return SourceFunction(python_function, targets, overloads=signatures or ())
         import numba_dpex
 
         return numba_dpex.device_func(signatures, error_model=error_model, **options)(python_function)
 
     return decorate(function) if isfunction(function) else decorate
+
+
+def _wraparound(wraparound: bool) -> dict[str, bool]:
+    return {} if wraparound else {"wraparound": False}
 
 
 def _parsed(signatures: Any) -> Any:

@@ -60,10 +60,12 @@ sums = np.zeros(4)
 group_sums[64, 16](np.arange(64.0), sums)
 assert sums.tolist() == [sum(range(16 * g, 16 * g + 16)) * 2 + 16 + 3 for g in range(4)]
 
+first = np.float32(0)
+
 @dpex.kernel
 def extents(out):
     for d in range(3):
-        out[d, dpex.get_global_id(0), dpex.get_global_id(1)] = (
+        out[d, dpex.get_global_id(first), dpex.get_global_id(1)] = (
             1000 * dpex.get_global_size(d) + 100 * dpex.get_local_size(d)
             + 10 * dpex.get_num_groups(d) + dpex.get_group_id(d)
         )

@@ -21,7 +21,10 @@ _LOCAL_ALIGNMENT: Final = 128
 
 
 def query(function: str) -> Typer:
-    """The typer of one of OpenCL's functions of ids and extents, in a dimension from 0 to 2."""
+    """The typer of one of OpenCL's functions of ids and extents, in a dimension from 0 to 2.
+
+    Programs give floats as well: numba-dpex converted them.
+    """
 
     def typer(dimension: Any) -> Any:
         if isinstance(dimension, types.Literal) and not 0 <= checks.literal("dimension", dimension, int) < 3:
@@ -34,7 +37,9 @@ def query(function: str) -> Typer:
                 result = builder.select(is_it, work_item_query(builder, function, other), result)
             return result
 
-        return signature(types.intp, checks.integer("dimension", dimension)), generate
+        if not isinstance(types.unliteral(dimension), types.Integer | types.Float):
+            raise checks.Misuse(f"dimension is {dimension}, but must be 0, 1 or 2")
+        return signature(types.intp, types.intp), generate
 
     return typer
 

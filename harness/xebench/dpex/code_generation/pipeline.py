@@ -14,8 +14,10 @@ from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManage
 from numba.core.datamodel import models
 from numba.core.ir_utils import find_const, get_definition, guard
 from numba.core.target_extension import target_override
+from numba.core.targetconfig import ConfigStack, Option
 from numba.core.typing.templates import fold_arguments
 from numba.core.untyped_passes import IRProcessing
+from numba.np import arrayobj
 
 from xebench.dpex.code_generation.context import NAME, SpirvTarget, target
 from xebench.dpex.code_generation.device_types import own_models
@@ -126,6 +128,12 @@ def _constant(function: Any, variable: Any) -> Any:
         return None
 
 
+class _Flags(compiler.Flags):  # type: ignore[misc]
+    """Numba's, and whether negative indices count from the end."""
+
+    wraparound = Option(type=bool, default=True, doc="negative indices count from the end")
+
+
 def compile_function(
     function: Callable[..., Any], arguments: tuple[Any, ...], options: Mapping[str, Any], returns: Any = None
 ) -> Any:
@@ -134,13 +142,14 @@ def compile_function(
     Args:
         function: the Python function.
         arguments: numba types.
-        options: ``error_model``, ``fastmath``, ``inline_threshold``... of a decorator.
+        options: ``error_model``, ``fastmath``, ``wraparound``... of a decorator.
         returns: the numba type of the result; None: what comes of the arguments.
 
     Raises:
         numba.core.errors.NumbaError: it cannot be typed or lowered.
     """
-    flags = compiler.Flags()
+    flags = _Flags()
+    flags.wraparound = bool(options.get("wraparound", True))
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.nrt = flags.enable_pyobject = False
     flags.error_model = options.get("error_model", "numpy")
@@ -161,6 +170,7 @@ def compile_function(
 def prepare() -> None:
     """Make numba ready for this target: once a process, and again for what was declared since."""
     cgutils.pointer_add = _pointer_add
+    arrayobj.fix_integer_index = _fix_integer_index
     target.typing_context.refresh()
     target.target_context.refresh()
 
@@ -175,6 +185,16 @@ def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -
         offset = cgutils.intp_t(offset)
     address = builder.gep(builder.bitcast(ptr, byte_pointer), [offset])
     return builder.bitcast(address, return_type or ptr.type)
+
+
+_numba_index = arrayobj.fix_integer_index
+
+
+def _fix_integer_index(context: Any, builder: Any, idxty: Any, idx: Any, size: Any) -> Any:
+    """Numba's own, but for functions in which no index is negative: these have no test of the sign."""
+    if getattr(ConfigStack.top_or_none(), "wraparound", True):
+        return _numba_index(context, builder, idxty, idx, size)
+    return context.cast(builder, idx, idxty, types.intp)
 
 
 class _Lower(lowering.Lower):  # type: ignore[misc]
