@@ -54,7 +54,12 @@ def batches_of_two(session, p):
     claim=(
         # the guide's seconds hold the copies and the first call's preparations
         Claim(
-            "faster", on=("gpu",), where={"products": 2}, figure=Figure(2.976183 / 1.881641, line="G 10497 to 10498")
+            "faster",
+            on=("gpu",),
+            where={"products": 2},
+            figure=Figure(
+                2.976183 / 1.881641, line="G 10497 to 10498", device="Max", inferred="G 10493, 11858 to 11861"
+            ),
         ),
         Claim("faster", on=("gpu",), where={"products": 32}, strength="implied", source="G 10083"),
         Claim("faster", against="batches_of_two", on=("gpu",), where={"products": 32}, source="G 10083"),

@@ -50,7 +50,13 @@ def as_it_is(session, p):
 
 
 @pattern.optimized(
-    claim=Claim("faster", on=("gpu",), figure=Figure(0.2388 / 0.1648, line="G 11380 to 11386", metric="wall"))
+    claim=Claim(
+        "faster",
+        on=("gpu",),
+        figure=Figure(
+            0.2388 / 0.1648, line="G 11380 to 11386", metric="wall", device="Max", inferred="G 11374, 11858 to 11861"
+        ),
+    )
 )
 def rounded_up(session, p):
     """Zeros at the ends of rows and columns, which were there before; what counts of the product is cut out."""

@@ -81,13 +81,25 @@ def copied(session, p, work_group_size):
     return mapped(session, p, work_group_size, compute_in_memory, work_arrays)
 
 
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), figure=Figure(0.001430 / 0.000991, line="G 13359 to 13361")))
+@pattern.intermediate(
+    claim=Claim(
+        "faster",
+        on=("gpu",),
+        figure=Figure(0.001430 / 0.000991, line="G 13359 to 13361", device="Max", inferred="G 11858 to 11861"),
+    )
+)
 def allocated(session, p, work_group_size):
     """Allocated for each launch, without a copy: `map(alloc: ...)`."""
     return mapped(session, p, work_group_size, compute_in_memory, lambda: allocate(session, p))
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), figure=Figure(0.001430 / 0.000874, line="G 13359 to 13360")))
+@pattern.optimized(
+    claim=Claim(
+        "faster",
+        on=("gpu",),
+        figure=Figure(0.001430 / 0.000874, line="G 13359 to 13360", device="Max", inferred="G 11858 to 11861"),
+    )
+)
 def allocated_once(session, p, work_group_size):
     """They stay on the device, as variables of `declare target` do."""
     arrays = allocate(session, p)

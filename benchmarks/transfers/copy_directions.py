@@ -60,7 +60,7 @@ def both_ways(session, p, work_group_size):
     claim=Claim(
         "faster",
         on=("gpu",),
-        figure=Figure(0.001141 / 0.000908, line="G 12605 to 12606"),
+        figure=Figure(0.001141 / 0.000908, line="G 12605 to 12606", device="Max", inferred="G 11858 to 11861"),
         source="G 7382, 12476, 12605",
     )
 )

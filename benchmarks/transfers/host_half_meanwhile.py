@@ -87,7 +87,7 @@ def wait_first(session, p, memory):
             "faster",
             where={"memory": "pageable"},
             on=("gpu",),
-            figure=Figure(0.008220 / 0.002110, line="G 13544 to 13545"),
+            figure=Figure(0.008220 / 0.002110, line="G 13544 to 13545", device="Max", inferred="G 11858 to 11861"),
         ),
         Claim("faster", where={"memory": "host_usm"}, on=("gpu",), strength="implied", source="G 13465"),
     )

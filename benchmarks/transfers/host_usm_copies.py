@@ -66,7 +66,12 @@ def pageable(session, p, direction):
 @pattern.intermediate(
     requires=("level_zero",),
     claim=tuple(
-        Claim("faster", on=("gpu",), where={"direction": way}, figure=Figure(SPEED_UP[way], line=LINES[way]))
+        Claim(
+            "faster",
+            on=("gpu",),
+            where={"direction": way},
+            figure=Figure(SPEED_UP[way], line=LINES[way], device="Max", inferred="G 7231, 11858 to 11861"),
+        )
         for way in SPEED_UP
     ),
 )

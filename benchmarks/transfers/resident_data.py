@@ -91,7 +91,12 @@ def inputs_stay(session, p, kernels, work_group_size):
 
 @pattern.optimized(
     claim=(
-        Claim("faster", on=("gpu",), where={"kernels": 2}, figure=Figure(0.001204 / 0.000934, line="G 12424 to 12425")),
+        Claim(
+            "faster",
+            on=("gpu",),
+            where={"kernels": 2},
+            figure=Figure(0.001204 / 0.000934, line="G 12424 to 12425", device="Max", inferred="G 11858 to 11861"),
+        ),
         Claim("faster", on=("gpu",), where={"kernels": 20}, strength="implied", source="G 7455, 7518"),
     )
 )

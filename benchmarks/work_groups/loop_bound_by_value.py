@@ -73,7 +73,11 @@ def bound_on_device(session, p):
 @pattern.optimized(
     claim=(
         # 0.000415 s against 0.000307 s, on a GPU that the guide does not name
-        Claim("faster", on=("gpu",), figure=Figure(0.000415 / 0.000307, line="G 13038 to 13039")),
+        Claim(
+            "faster",
+            on=("gpu",),
+            figure=Figure(0.000415 / 0.000307, line="G 13038 to 13039", device="Max", inferred="G 11858 to 11861"),
+        ),
         # the other cut "may" be worse, says the guide
         Claim("faster", against="bound_on_device", on=("gpu",), strength="implied", source="G 12872, 12990"),
     )

@@ -88,7 +88,7 @@ def test_what_a_size_makes_of_memory_and_results_fits(name: str, size: str, room
     def at_fitted(of_few: float, of_many: float) -> float:
         """Grown as it grew from the first to the second size."""
         growth = math.log2(of_many / of_few) if of_few and of_many > of_few else 0
-        return of_many * (fitted / (2 * first)) ** growth
+        return of_many * float(fitted / (2 * first)) ** growth
 
     assert at_fitted(few[0], many[0]) < memory, f"{size}={fitted}"
     if name in WRAPS:

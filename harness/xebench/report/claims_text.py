@@ -56,7 +56,7 @@ def claim_source(claim: Claim) -> str:
 
 def format_figure(figure: Figure) -> str:
     """The figure that the guide prints: ``2.9 on Max 1550``."""
-    return f"{round(figure.speedup, 2):g}" + (f" on {figure.device}" if figure.device else "")
+    return f"{round(figure.speedup, 2):g}" + (f" on {figure.product}" if figure.device else "")
 
 
 SHOWN: Final = ("name", "chapter", "guide", "catalogue", "metric", "lesson", "variants", "axes")

@@ -38,6 +38,7 @@ def test_without_a_line_of_the_guide_a_claim_is_ours(claim: Claim, strength: str
         ({"within": -0.1}, "within -0.1"),
         ({"within": 1.0}, "within 1.0: give a part below 1"),
         ({"figure": Figure(0.0, line="G 1")}, "figure 0.0"),
+        ({"figure": Figure(2.0, line="G 1", inferred="G 2")}, "figure: inferred, but no device"),
         ({"figure": Figure(2.0, line="G 1", metric="cpu")}, "metric 'cpu' is none of device, span, build, wall"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -220,6 +221,8 @@ def test_the_guides_figure_stands_beside_what_was_measured() -> None:
     ]
     assert elsewhere["of_guide"] == pytest.approx(elsewhere["speedup"] / 4)
     assert not elsewhere["at_guides_size"]
+    inferred = msgspec.structs.replace(figure, device="Max", inferred="G 3")
+    assert three([Claim("faster", figure=inferred)]).run().pairs.iloc[1]["guide_device"] == "Max (inferred)"
 
 
 @pytest.mark.parametrize(

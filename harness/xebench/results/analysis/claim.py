@@ -47,12 +47,19 @@ class Figure(msgspec.Struct, frozen=True):
         device: product that the guide measured on, as drivers name it: "Max 1550"; "" where the guide does not say.
         line: place in the guide: "G 4530".
         metric: metric of the guide's times; "" for the pattern's own.
+        inferred: lines that the product follows from, where none is named with the figure: "G 11858 to 11861".
     """
 
     speedup: float
     device: str = ""
     line: str = ""
     metric: str = ""
+    inferred: str = ""
+
+    @property
+    def product(self) -> str:
+        """The product for people: ``Max 1550``, ``Max (inferred)``, or ""."""
+        return self.device + (" (inferred)" if self.inferred else "")
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -130,7 +137,7 @@ class Claim(msgspec.Struct, frozen=True):
         except (TypeError, ValueError, OverflowError) as error:  # a pattern file may write anything
             return f"{error}: see xebench.Claim"
         figure = self.figure or Figure(1.0)
-        texts = (self.against, self.kind, self.source, figure.device, figure.line, *self.requires)
+        texts = (self.against, self.kind, self.source, figure.device, figure.line, figure.inferred, *self.requires)
         rules = (
             (self.word in WORDS, f"{self.word!r} is none of {', '.join(WORDS)}"),
             (set(self.on) <= set(DeviceClass), f"on {self.on!r}: name classes of devices: {', '.join(DeviceClass)}"),
@@ -142,6 +149,7 @@ class Claim(msgspec.Struct, frozen=True):
             (0 < figure.speedup < math.inf, f"figure {figure.speedup!r}: give a speed-up above 0"),
             (self.word != Outcome.FASTER or figure.speedup >= 1, f"faster, with a figure of {figure.speedup!r}"),
             (self.word != Outcome.SLOWER or figure.speedup <= 1, f"slower, with a figure of {figure.speedup!r}"),
+            (figure.device or not figure.inferred, "figure: inferred, but no device"),
             (figure.metric in ("", *Metric), f"figure: metric {figure.metric!r} is none of {', '.join(Metric)}"),
             (all(text == escape_controls(text) for text in texts), "give texts without control characters"),
             (all(map(_is_place, self.where.values())), f"where {dict(self.where)!r}: give numbers or texts"),
@@ -213,7 +221,7 @@ def columns(claim: Claim | None) -> dict[str, Any]:
         "strength": claim.strength if claim else None,
         "guide_source": claim.source or None if claim else None,
         "guide_speedup": figure.speedup if figure else None,
-        "guide_device": figure.device or None if figure else None,
+        "guide_device": figure.product or None if figure else None,
     }
 
 
