@@ -61,6 +61,7 @@ def iterate_in_double(item: kapi.Item, starts, y, steps):
 precise_kernel = kernel(iterate_precisely)
 fast_kernel = kernel(fast_math=True)(iterate_precisely)
 relaxed_kernel = kernel(relaxed_math=True)(iterate_precisely)
+relaxed_double_kernel = kernel(relaxed_math=True)(iterate_in_double.py_func)
 
 
 @pattern.problem
@@ -135,6 +136,16 @@ def relaxed_math(session, p):
 def double(session, p):
     """In double precision, for which there are no native functions."""
     session.launch(iterate_in_double, kapi.Range(p.n), p.starts, p.y, p.steps)
+
+
+# "same" within what single times of one program differ by: the guide has no figure
+@pattern.intermediate(
+    claim=Claim("same", against="double", within=0.05, on=("gpu",), strength="implied", source="G 8680, 8743"),
+    requires=("fp64",),
+)
+def double_with_relaxed_math(session, p):
+    """Relaxed mathematics in double precision changes nothing: native functions are of single precision only."""
+    session.launch(relaxed_double_kernel, kapi.Range(p.n), p.starts, p.y, p.steps)
 
 
 in_opencl(pattern, native_log)

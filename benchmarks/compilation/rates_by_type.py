@@ -1,0 +1,114 @@
+"""Compute in the narrowest type that holds your numbers, and count a square root as several multiply-adds."""
+
+import numpy as np
+
+from xebench import Claim, Pattern, Problem, ceil_div, fit, opencl_kernel, output
+from xebench import kernel_api as kapi
+
+pattern = Pattern(
+    name="rates_by_type",
+    catalogue=("E61",),
+    guide="Intel Xe GPU Architecture / Compute Throughput Rates",
+    lesson="Half as wide a type is twice as many operations a clock; double precision and square roots are slower.",
+    # In OpenCL C, since the arithmetic of half precision is not Python's; one text for all types.
+    presets={
+        "smoke": {"n": (1 << 10, 1021), "steps": 16},
+        "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 20, per_lane=16)}, "steps": 256},
+        "guide": {"n": 1 << 22, "steps": 1024},
+    },
+    own_sizes="the guide has tables of rates without a program",
+    axes={"work_group_size": (256,)},
+)
+
+CHAINS = 8  # independent ones for each work-item: no operation waits for the one before it
+
+# A number, 0 or 1, changes into the other at each step, exactly in all types. Factor and term are arguments: the
+# compiler does not know them.
+ALTERNATE = """
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+#define EACH_CHAIN _Pragma("unroll") for (int c = 0; c < CHAINS; ++c)
+
+__kernel void alternate(__global const int *x, __global int *y, int n, int steps, int minus_one, int one) {
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    const T factor = (T)minus_one, term = (T)one;
+    T v[CHAINS];
+    EACH_CHAIN v[c] = (T)x[(i + c) % n];
+    for (int step = 0; step < steps; ++step)
+        EACH_CHAIN v[c] = STEP;
+    int total = 0;
+    EACH_CHAIN total += v[c] + v[c] > (T)1;
+    y[i] = total;
+}
+"""
+MULTIPLY_ADD = "(T)(v[c] * factor + term)"
+ROOT = "sqrt(v[c])"
+PRODUCTS = 4  # of a dot product of 8-bit numbers; here three of them are 0
+DOT = "dot_4x8packed_ss_int((uint)v[c], (uint)(factor & 255)) + term"
+
+
+@pattern.problem
+def zeros_and_ones(rng, n, steps):
+    if steps % (2 * PRODUCTS):
+        raise ValueError(f"steps={steps}: numbers must be as before in the end: give a multiple of {2 * PRODUCTS}")
+    return Problem(x=rng.integers(0, 2, n, dtype=np.int32), y=output(n, np.int32))
+
+
+@pattern.reference
+def expected(p):
+    return {"y": sum(np.roll(p.x, -c) for c in range(CHAINS))}
+
+
+def launcher(session, p, work_group_size, type_name, step=MULTIPLY_ADD, operations=1):
+    text = f"#define T {type_name}\n#define CHAINS {CHAINS}\n#define STEP {step}\n{ALTERNATE}"
+    language = "-cl-std=CL3.0" if step == DOT else ""
+    alternate = opencl_kernel(text, build_options=language, fp_contract=True, relaxed_math=True)
+    space = kapi.NdRange((ceil_div(p.n, work_group_size) * work_group_size,), (work_group_size,))
+    return lambda: session.launch(alternate, space, p.x, p.y, p.n, p.steps // operations, -1, 1)
+
+
+@pattern.naive
+def fp32(session, p, work_group_size):
+    """Multiply-adds in single precision."""
+    return launcher(session, p, work_group_size, "float")
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), source="G 245 to 246, 275"), requires=("fp16",))
+def fp16(session, p, work_group_size):
+    """In half precision: twice as many a clock."""
+    return launcher(session, p, work_group_size, "half")
+
+
+@pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 275 to 277"), requires=("fp64",))
+def fp64(session, p, work_group_size):
+    """In double precision: half as many a clock, where a GPU has it at all."""
+    return launcher(session, p, work_group_size, "double")
+
+
+@pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 357 to 358"))
+def square_roots(session, p, work_group_size):
+    """A native square root for each multiply-add: a fourth as many a clock."""
+    return launcher(session, p, work_group_size, "float", ROOT)
+
+
+@pattern.baseline
+def int32(session, p, work_group_size):
+    """Multiply-adds of 32-bit integers."""
+    return launcher(session, p, work_group_size, "int")
+
+
+@pattern.optimized(claim=Claim("faster", against="int32", on=("gpu",), source="G 245 to 246"))
+def int16(session, p, work_group_size):
+    """Of 16-bit integers: twice as many a clock as of 32."""
+    return launcher(session, p, work_group_size, "short")
+
+
+@pattern.optimized(
+    claim=Claim("faster", against="int32", on=("gpu",), source="G 245 to 246"), requires=("integer_dot_product",)
+)
+def int8_by_dot_products(session, p, work_group_size):
+    """Of 8-bit integers, four in an instruction (DP4A), so there are a fourth as many steps."""
+    return launcher(session, p, work_group_size, "int", DOT, PRODUCTS)
