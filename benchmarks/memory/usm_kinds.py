@@ -88,7 +88,13 @@ def copied_each_step(session, p, work_group_size):
     return timed
 
 
-@pattern.intermediate(claim=faster(COPIED_ONCE, COPIED_EACH_STEP, "G 14441 to 14449"))
+@pattern.intermediate(
+    claim=(
+        faster(COPIED_ONCE, COPIED_EACH_STEP, "G 14441 to 14449"),
+        faster(COPIED_ONCE, HOST, "G 14442 to 14445", against="host_memory"),
+        Claim("same", against="shared_memory", on=("gpu",), within=0.05, source="G 14442 to 14446"),
+    )
+)
 def copied_once(session, p, work_group_size):
     """Arrays of the host, copied to the device before the first step, and the result back after the last."""
     a, b, c = (session.alloc(p.n, np.float32) for _ in range(3))
@@ -147,6 +153,7 @@ def shared_memory(session, p, work_group_size):
     claim=(
         faster(DEVICE, COPIED_EACH_STEP, "G 14441 to 14451"),
         faster(DEVICE, SHARED, "G 14444 to 14453", against="shared_memory"),
+        faster(DEVICE, COPIED_ONCE, "G 14442 to 14444", against="copied_once"),
     )
 )
 def device_memory(session, p, work_group_size):
