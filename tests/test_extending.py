@@ -288,7 +288,7 @@ GPU = """
 from xebench.system.gpus import find_gpu, gpu_of_device, gpu_of_platform
 from xebench.isa.compilation import Target
 print(Target('xyz').device, gpu_of_platform('XYZ2').code, gpu_of_device('Intel Example E10').code,
-      find_gpu('e10').peak_memory_gbps)
+      find_gpu('e10').threads)
 """
 
 
@@ -299,4 +299,4 @@ def test_a_gpu_is_an_entry_that_all_rooms_know(copy: Path) -> None:
         assert (told["gpu"], told["work_groups_per_xe_core"], told["xe_core_occupancy"]) == ("xyz", 5, 1.0)
     text = python_m(copy, "xebench", "occupancy", "--gpu", "xyz", *LAUNCH)
     assert text.startswith("Example E10 (xyz): 16 Xe-cores of 80 contexts")
-    assert python(copy, "-c", GPU).split() == ["pvc", "xyz", "xyz", "400.0"]
+    assert python(copy, "-c", GPU).split() == ["pvc", "xyz", "xyz", "1280"]

@@ -1,4 +1,4 @@
-"""Views of the commands on GPUs that need not be present: occupancies and least times, as text and JSON."""
+"""Views of the commands on GPUs that need not be present: occupancies as text and JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.text import Text
 
 from xebench.report import View, units
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.results.device_facts import RATE_ROOFS, Roof
 from xebench.system.occupancy import HeatCell, Occupancy, difference, explain, nearest_better
 
 if TYPE_CHECKING:
@@ -161,20 +160,6 @@ def _launches_remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
         if kernel.occupancy and better:
             lines.append(f"{_kernel_name(kernel)}: nearest better: {_step(kernel.occupancy, better)}")
     return list(dict.fromkeys(lines))
-
-
-_LABEL: Final = (
-    "A model, nothing was measured: least times when launches run one after another, and data come from memory, or "
-    "from L3 (in the column of memory) where they fit into one of known bandwidth. Occupancy with <= is an upper "
-    "bound: the launch fills no wave."
-)
-
-
-def _peaks(gpu: GpuParameters) -> str:
-    peaks = {Roof.BANDWIDTH: gpu.peak_memory_gbps, **{roof: gpu.peak_gops(kind) for kind, roof in RATE_ROOFS.items()}}
-    caches = {name: peak for name, peak in (("L3", gpu.peak_l3_gbps), ("SLM", gpu.peak_slm_gbps)) if peak}
-    more = [f"{units.figure(peak, 4)} GB/s {name}" for name, peak in caches.items()]
-    return ", ".join(filter(None, (units.roofs(peaks, digits=4), *more))) or "no roof is known"
 
 
 OCCUPANCY: Final = View(_occupancy_text, _occupancy_json)

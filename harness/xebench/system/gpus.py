@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tomllib
 from functools import cache
 from importlib import resources
@@ -56,33 +55,18 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 Counts = Annotated[tuple[Count, ...], msgspec.Meta(min_length=1)]
 
-PositiveFloat = Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)]
-
 
 class Product(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A GPU that is sold, or a stack of one that is used alone; an unknown number is None.
 
     Attributes:
-        ceilings_gbps: bandwidths that a tool measured by memory level (``gti``, ``dram``, ``l3``, ``slm``).
-        ceilings_gops: arithmetic rates that a tool measured (``fp32_add``, ``int32``).
-        gti_bytes_per_clock: bytes read, and as many written, between the GPU and memory in one clock.
-        l3_bytes: the last cache before the memory, of the whole GPU.
-        l3_gbps: theoretical bandwidth of it.
-        memory_gbps: theoretical bandwidth of the memory.
         stacks: parts of it with memory of their own.
     """
 
     name: str
     eu_count: Count
     aliases: tuple[str, ...] = ()
-    clock_mhz: PositiveFloat | None = None
-    gti_bytes_per_clock: Count | None = None
-    l3_bytes: Count | None = None
-    l3_gbps: PositiveFloat | None = None
-    memory_gbps: PositiveFloat | None = None
     stacks: Count = 1
-    ceilings_gbps: dict[str, PositiveFloat] = {}
-    ceilings_gops: dict[str, PositiveFloat] = {}
     source: str = ""
 
 
@@ -97,10 +81,6 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         large_grf: True if a thread can have twice the registers, with half the threads.
         registers_per_thread: number of registers per thread without large GRF.
         register_bytes: size of a register.
-        fp32_lanes_per_eu: multiply-adds that one EU finishes in a clock.
-        int32_operations_per_lane: 32-bit integer operations that a lane of single precision finishes in a clock: 2
-            where three numbers are added at once.
-        slm_bytes_per_clock: bytes that an Xe-core loads from and stores into SLM in a clock.
         matrix_lanes: sub-group size of the matrix engine; None without one.
         fp64: True if the GPU computes in double precision.
         native_float_atomics: True if atomics on floats are instructions instead of compare-and-swap loops.
@@ -126,10 +106,6 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     large_grf: bool = False
     registers_per_thread: Count = 128
     register_bytes: Count = 32
-    fp32_lanes_per_eu: Count | None = None
-    fp64_lanes_per_eu: Count | None = None
-    int32_operations_per_lane: Count = 2
-    slm_bytes_per_clock: Count | None = None
     matrix_lanes: Count | None = None
     fp64: bool | None = None
     native_float_atomics: bool | None = None
@@ -180,45 +156,6 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if slm_bytes > self.max_slm_per_work_group_bytes:
             return None
         return next((size for size in (0, *self.slm_sizes_bytes) if slm_bytes <= size), None)
-
-    def peak_gops(self, operation_kind: str) -> float | None:
-        """Operations of all EUs in a nanosecond, at the product's clock; None if clock or lanes are unknown.
-
-        A multiply-add counts as two. 32-bit integers have no multiply-add of full rate: up to Xe-LP one operation a
-        lane and clock, which is the ceiling that the guide's GPU Roofline chapter prints; later GPUs add three numbers
-        at once.
-
-        Args:
-            operation_kind: fp32, fp64 or int32.
-        """
-        per_clock = {
-            "fp32": (self.fp32_lanes_per_eu, 2),
-            "fp64": (self.fp64_lanes_per_eu, 2),
-            "int32": (self.fp32_lanes_per_eu, self.int32_operations_per_lane),
-        }
-        lanes, operations = per_clock.get(operation_kind, (None, 0))
-        clock_mhz = self.product.clock_mhz
-        return None if lanes is None or clock_mhz is None else operations * lanes * self.eu_count * clock_mhz / 1000
-
-    @property
-    def peak_memory_gbps(self) -> float | None:
-        """Bandwidth of the memory; where only a tool measured it, its lower ceiling of DRAM and GTI."""
-        ceilings = self.product.ceilings_gbps
-        measured = [ceilings[level] for level in ("dram", "gti") if level in ceilings]
-        return self.product.memory_gbps or min(measured, default=None)
-
-    @property
-    def peak_l3_gbps(self) -> float | None:
-        """Bandwidth of the last cache before the memory; where only a tool measured it, its ceiling."""
-        return self.product.l3_gbps or self.product.ceilings_gbps.get("l3")
-
-    @property
-    def peak_slm_gbps(self) -> float | None:
-        """Bandwidth of the SLM of all Xe-cores, at the product's clock; else the ceiling that a tool measured."""
-        clock_mhz = self.product.clock_mhz
-        if self.slm_bytes_per_clock is None or clock_mhz is None:
-            return self.product.ceilings_gbps.get("slm")
-        return self.slm_bytes_per_clock * self.xe_cores * clock_mhz / 1000
 
     def with_eu_count(self, eu_count: int) -> GpuParameters:
         """The member of the family with that many EUs.
