@@ -7,7 +7,7 @@ from xebench import kernel_api as kapi
 
 pattern = Pattern(
     name="concurrent_kernels",
-    catalogue=("E51", "E67"),
+    catalogue=("E51",),
     guide="Kernels / Executing Multiple Kernels on the Device at the Same Time",
     lesson="Kernels that cannot fill the device overlap in an out-of-order queue; in order they run one by one.",
     presets={
@@ -79,18 +79,3 @@ def out_of_order_queue(session, p):
     """SYCL's default: only the stated dependences order the kernels."""
     queue = session.new_queue(in_order=False)
     return lambda: submit_rounds(session, p, [queue] * KERNELS)
-
-
-# "Will be serialised": buffers whose accessors are `read_write`, of kernels that only read them.
-@pattern.antipattern(claim=Claim("slower", against="out_of_order_queue", strength="implied", source="G 7382 to 7453"))
-def inputs_declared_as_written(session, p):
-    """The same queue, but each kernel waits for the one before, as if it could change what all of them read."""
-    queue = session.new_queue(in_order=False)
-
-    def sample():
-        before = ()
-        for _ in range(p.rounds):
-            for totals in (p.first, p.second, p.third):
-                before = (session.launch(add_up, SPACE, p.a, p.b, totals, p.work, depends=before, queue=queue),)
-
-    return sample

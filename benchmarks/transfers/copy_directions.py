@@ -1,7 +1,7 @@
 """Copy an array to the device only if the kernel reads it, and back only if the kernel writes it.
 
-OpenMP says so by map types, SYCL by the modes of accessors. Python has neither: these are explicit copies, which do
-what the runtimes do for each mode.
+OpenMP says so by map types. These are explicit copies, which do what its runtime does for each type; `buffer_scopes`
+has the modes of SYCL's accessors.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from ..common.spectral_element import compute_each
 
 pattern = Pattern(
     name="copy_directions",
-    catalogue=("map_type_choice", "E67"),
+    catalogue=("map_type_choice",),
     guide="OpenMP Offload Best Practices / Choose map-type Appropriately",
     lesson="Say what a kernel reads and what it writes: three of the six copies are for nothing.",
     presets={"smoke": {"blocks": (2, 3)}, "default": {"blocks": {"cpu": 8, "gpu": 64}}, "guide": {"blocks": 8}},
     axes={"work_group_size": (64,)},
-    stand_in="explicit copies for what OpenMP's map types and SYCL's accessor modes make their runtimes copy",
+    stand_in="explicit copies for what OpenMP's map types make its runtime copy",
     metric="wall",
     rtol=1e-5,  # sums of 16 products in single precision
 )
@@ -43,7 +43,7 @@ def arrays_of(session, p):
 
 @pattern.naive
 def both_ways(session, p, work_group_size):
-    """`tofrom`, or `read_write`, for all three arrays."""
+    """`tofrom` for all three arrays."""
     on_device, of_host = arrays_of(session, p)
 
     def timed():
@@ -61,7 +61,7 @@ def both_ways(session, p, work_group_size):
         "faster",
         on=("gpu",),
         figure=Figure(0.001141 / 0.000908, line="G 12605 to 12606", device="Max", inferred="G 11858 to 11861"),
-        source="G 7382, 12476, 12605",
+        source="G 12476, 12605",
     )
 )
 def needed_ways(session, p, work_group_size):

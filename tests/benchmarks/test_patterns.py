@@ -69,6 +69,8 @@ def _as_claimed(case: Mapping[Any, Any]) -> bool:
         "needs a device on which oneMKL uses",
         "needs 2 devices",
         "needs the level_zero",
+        "needs the SYCL headers",
+        "needs a C++ compiler",
         *(("numba-dpex is needed", "copies between sub-devices", "needs a SYCL runtime") if is_current() else ()),
     )
     if case["status"] == "skipped" and any(what in case["reason"] for what in lacking):
