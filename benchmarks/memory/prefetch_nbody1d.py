@@ -51,8 +51,9 @@ def add_forces_with_next_tile(item: kapi.NdItem, targets, sources, forces):
         forces[i] = SCALE * force
 
 
-# The kernel of ``nbody.add_forces`` again, in the language that has a prefetch. It brings a line of 64 bytes, so every
-# sixteenth source asks for one.
+LINE = 16  # sources in a cache line of 64 bytes
+
+# The kernel of ``nbody.add_forces`` again, in the language that has a prefetch. It brings a line.
 ADD_FORCES_IN_OPENCL = (
     prefetch.PREFETCH_LINE
     + """
@@ -69,7 +70,7 @@ __kernel void add_forces(__global const float *targets, __global const float *so
         for (int k = 0; k < TILE; ++k) {
             tile[k] = sources[first + k];
 #ifdef PREFETCH
-            if (k % 16 == 0 && first + TILE < count)
+            if (k % EVERY == 0 && first + TILE < count)
                 PREFETCH_LINE(sources + first + TILE + k);
 #endif
         }
@@ -144,4 +145,12 @@ def tile_as_needed_in_opencl(session, p, work_group_size, sub_group_size):
 )
 def next_tile_prefetched(session, p, work_group_size, sub_group_size):
     """The lines of the next tile are asked for while this one is loaded: into both caches, which takes no registers."""
-    return launcher_in_opencl(session, p, work_group_size, sub_group_size, "-DPREFETCH")
+    return launcher_in_opencl(session, p, work_group_size, sub_group_size, "-DPREFETCH", f"-DEVERY={LINE}")
+
+
+@pattern.antipattern(
+    claim=Claim("slower", against="next_tile_prefetched", on=("gpu",), source="G 16268"), requires=prefetch.REQUIRES
+)
+def every_source_prefetched(session, p, work_group_size, sub_group_size):
+    """A line is asked for by each of its sixteen sources, where one would do."""
+    return launcher_in_opencl(session, p, work_group_size, sub_group_size, "-DPREFETCH", "-DEVERY=1")
