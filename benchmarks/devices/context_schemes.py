@@ -51,6 +51,20 @@ def context_of_several_sub_devices(session, p, devices):
     return triad_on(session, p, session.queues_on(devices, kind="sub-devices"))
 
 
+@pattern.antipattern(
+    claim=Claim(
+        "slower",
+        against="context_of_several_sub_devices",
+        on=("gpu",),
+        requires=("stacks=2",),
+        source="G 17295",
+    )
+)
+def context_of_several_sub_devices_and_device(session, p, devices):
+    """The same with the undivided device in the context, as the guide advises against."""
+    return triad_on(session, p, session.queues_on(devices, kind="sub-devices", context="with device"))
+
+
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), source="G 17276 to 17314"),
