@@ -16,9 +16,10 @@ from click.testing import CliRunner
 
 from xebench.cli.report_commands import show_pattern
 from xebench.errors import PatternError
-from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.patterns.declaration import PatternInfo, VariantInfo, shown_pair
 from xebench.report.lesson_text import as_json, as_text, is_of_older_program
 from xebench.results import Run
+from xebench.results.analysis.claim import Claim
 from xebench.results.run import newest_of_each_device
 
 SOURCE = """
@@ -58,6 +59,35 @@ def test_two_columns_mark_what_differs(info: PatternInfo) -> None:
     assert "    both()               both()" in lines and "    wait()         <" in lines
     both = lines.index("def both():")
     assert lines[both + 1] == "    return 1" and lines[both - 2].startswith("both use, from p.py")
+
+
+IMPLIED = Claim("faster", against="slow", source="G 1", strength="implied")
+STATED = Claim("faster", against="fast", source="G 2")
+ONES_OWN, RACE = Claim("faster", against="fast"), Claim("may be wrong", against="slow", source="G 3")
+
+
+@pytest.mark.parametrize(
+    ("claims", "pair"),
+    [
+        ([], ["slow", "fast"]),
+        ([ONES_OWN, RACE], ["slow", "fast"]),
+        ([ONES_OWN, IMPLIED], ["slow", "other"]),
+        ([IMPLIED, STATED], ["fast", "other"]),
+        ([IMPLIED, msgspec.structs.replace(STATED, requires=("stacks=2",))], ["slow", "other"]),
+    ],
+)
+def test_the_pair_of_the_guides_firmest_claim_is_shown(info: PatternInfo, claims: list[Claim], pair: list[str]) -> None:
+    other = VariantInfo("other", "intermediate", tuple(claims), "")
+    shown = shown_pair(msgspec.structs.replace(info, variants=(*info.variants, other)))
+    assert shown and [each.name for each in shown] == pair
+
+
+def test_the_guides_claim_on_the_pair_stands_above_its_code(info: PatternInfo) -> None:
+    slow, fast = sides(info)
+    lines = as_text(info, slow, msgspec.structs.replace(fast, claims=(IMPLIED, ONES_OWN)), width=80).splitlines()
+    (said,) = (line for line in lines if line.startswith("of the guide: "))
+    assert said == "of the guide: fast: faster than slow [G 1 (implied)]"
+    assert lines.index(said) == lines.index("slow (naive)         fast (optimized)") - 1
 
 
 def test_where_there_is_no_room_one_follows_the_other(info: PatternInfo) -> None:

@@ -73,28 +73,29 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, output: Path | No
 def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple[Path, ...], form: str) -> None:
     """Show the lesson of PATTERN: its claims, the code of its baseline beside that of VARIANT, and measured results.
 
-    Without VARIANT: the first optimized one. Markdown and CSV contain the answers only.
+    Without VARIANT: the two variants of the guide's firmest claim. Markdown and CSV contain the answers only.
     """
+    from xebench.patterns.declaration import shown_pair
     from xebench.patterns.registry import discover, select
     from xebench.report import lesson_text
     from xebench.results import load_run
     from xebench.results.run import newest_of_each_device, telling_damage
-    from xebench.vocabulary import Role, find_baseline
+    from xebench.vocabulary import find_baseline
 
     infos = select(discover(paths), [pattern])
     if len(infos) > 1:
         raise PatternError(f"{pattern!r} names {len(infos)} patterns, {infos[0].name} among them: name one")
     (info,) = infos
     baseline = find_baseline(info.variants, role=lambda each: each.role)
-    others = [each for each in info.variants if each is not baseline]
-    chosen = [each for each in others if each.name == variant or (variant is None and each.role == Role.OPTIMIZED)]
-    chosen = chosen or (others if variant is None else [])
-    if baseline is None or not chosen:
-        advice = suggestion(variant or "", [each.name for each in others])
-        raise PatternError(f"{info.name} has no variant {variant!r} beside its baseline: {advice}")
+    others = {each.name: each for each in info.variants if each is not baseline}
+    pair = shown_pair(info) if variant is None else baseline and variant in others and (baseline, others[variant])
+    if not pair:
+        raise PatternError(
+            f"{info.name} has no variant {variant!r} beside its baseline: {suggestion(variant or '', others)}"
+        )
     with telling_damage(next(iter(runs), Path("runs"))):
         measured = [load_run(folder) for folder in runs] if runs else newest_of_each_device(info.name)
-        show_view(lesson_text, form, info, baseline, chosen[0], measured)
+        show_view(lesson_text, form, info, *pair, measured)
 
 
 @click.command()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from xebench.results.analysis.claim import Claim
+from xebench.vocabulary import Role, Strength, find_baseline
 
 if TYPE_CHECKING:
     from xebench.patterns.pattern import Pattern
@@ -89,6 +90,31 @@ def describe(pattern: Pattern, source_sha256: str = "") -> PatternInfo:
         short_launches=pattern.short_launches,
         stand_in=pattern.stand_in,
     )
+
+
+def shown_pair(info: PatternInfo) -> tuple[VariantInfo, VariantInfo] | None:
+    """The two variants that a reader sees first, the slower one on the left; None if there is only one.
+
+    They are those of the firmest claim of the guide on times, errors or code: one without conditions, with a figure, or
+    else one that it states, or implies. Among equal ones a claim on an optimized variant goes first, then one against
+    the baseline. Without a claim of the guide they are the baseline and the first optimized variant.
+    """
+    baseline = find_baseline(info.variants, role=lambda each: each.role)
+    named = {variant.name: variant for variant in info.variants}
+    firmness = {Strength.FIGURE: 0, Strength.STATED: 1, Strength.IMPLIED: 2}
+    claimed = [
+        (bool(claim.requires), firmness[Strength(claim.strength)], variant.role != Role.OPTIMIZED, claim, variant)
+        for variant in info.variants
+        for claim in variant.claims
+        if not claim.is_ours and not claim.of_end and claim.against in named
+    ]
+    if claimed:
+        *_, claim, variant = min(claimed, key=lambda one: (*one[:3], named[one[3].against] is not baseline))
+        return named[claim.against], variant
+    others = [each for each in info.variants if each is not baseline]
+    if baseline is None or not others:
+        return None
+    return baseline, next((each for each in others if each.role == Role.OPTIMIZED), others[0])
 
 
 def _named(claims: Iterable[Claim], baseline: str) -> tuple[Claim, ...]:

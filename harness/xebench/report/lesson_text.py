@@ -48,6 +48,7 @@ def as_text(
         *(f"stands in: {line}" for line in textwrap.wrap(info.stand_in, width - 11)),
         *_variants(info, width),
         "",
+        *_passages(baseline, variant, width),
         *_code(Path(info.source), info.name, baseline, variant, width),
         "",
         *_measured(info, runs, width),
@@ -113,6 +114,14 @@ def _variants(info: PatternInfo, width: int) -> Iterator[str]:
             filter(None, (f"{variant.name} ({variant.role})", variant.summary.rstrip("."), "; ".join(claims)))
         )
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _passages(baseline: VariantInfo, variant: VariantInfo, width: int) -> Iterator[str]:
+    """The guide's claims on the two variants that stand side by side, with their lines."""
+    for claim in variant.claims:
+        if claim.against == baseline.name and not claim.is_ours:
+            said = f"{variant.name}: {claims_text.describe_claim(claim)} [{claims_text.claim_source(claim)}]"
+            yield from textwrap.wrap(f"of the guide: {said}", width, subsequent_indent="  ")
 
 
 def _code(source: Path, pattern: str, baseline: VariantInfo, variant: VariantInfo, width: int) -> Iterator[str]:

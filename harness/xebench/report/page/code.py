@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.declaration import PatternInfo, shown_pair
 from xebench.patterns.variant_source import Definition, code_of
 from xebench.report.line_diff import aligned
-from xebench.vocabulary import Role, find_baseline
+from xebench.vocabulary import find_baseline
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SideBySide:
         lines: code that only one of them uses.
         shared: code that both use, as text.
         obstacle: reason why the code cannot be shown; "" if it can.
-        is_first: True for the pair shown first, with the first optimized variant.
+        is_first: True for the pair shown first (`shown_pair`).
     """
 
     before: str
@@ -56,20 +56,19 @@ class SideBySide:
 
 
 def side_by_side(info: PatternInfo) -> list[SideBySide]:
-    """Every variant of a pattern beside the baseline."""
-    baseline = find_baseline(info.variants, role=lambda each: each.role)
-    if baseline is None:
+    """The two variants of the guide's firmest claim, and every other variant beside the baseline."""
+    baseline, first = find_baseline(info.variants, role=lambda each: each.role), shown_pair(info)
+    if baseline is None or first is None:
         return []
     source = Path(info.source)
-    naive = code_of(source, info.name, baseline.name)
-    before = f"{baseline.name} ({baseline.role})"
-    others = [each for each in info.variants if each is not baseline]
-    first = next((each for each in others if each.role == Role.OPTIMIZED), others[0] if others else None)
-    found = []
-    for each in others:
-        code = code_of(source, info.name, each.name)
-        made = _compared(before, f"{each.name} ({each.role})", naive, code, source.name)
-        found.append(replace(made, is_first=each is first))
+    pairs = [first, *((baseline, each) for each in info.variants if each is not baseline)]
+    found: list[SideBySide] = []
+    for one, other in dict.fromkeys((one.name, other.name) for one, other in pairs):
+        sides = [next(each for each in info.variants if each.name == name) for name in (one, other)]
+        names = [f"{each.name} ({each.role})" for each in sides]
+        left, right = (code_of(source, info.name, each.name) for each in sides)
+        made = _compared(names[0], names[1], left, right, source.name)
+        found.append(replace(made, is_first=not found))
     return found
 
 
