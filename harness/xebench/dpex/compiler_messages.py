@@ -66,7 +66,10 @@ _MEANINGS = [
             "it uses a feature of Python that device code does not have ({what})",
         ),
         (r"use of yield in a closure|returns [^\n]* generator\(", "it makes a generator: write a loop"),
-        (r"Exception matching is limited|try .* except", "no error is raised in device code: test instead of try"),
+        (
+            r"Exception matching is limited|try .* except|'set_try_status'",
+            "no error is raised in device code: test instead of try",
+        ),
         (r"The 'with \(context manager\)", "device code has no with"),
         (r"Illegal IR, del found at: (?P<what>[^\n]+)", "device code has no del: leave out {what}"),
         (

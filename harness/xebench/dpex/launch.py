@@ -283,6 +283,8 @@ def check_index_space(kernel: DeviceKernel, index_space: Any) -> None:
         )
     if any(extent < 1 for extent in (*extents, *(local or ()))):
         raise IndexSpaceError(f"kernel {name}: an extent of {index_space} is not positive")
+    if prod(extents) >= _MOST_ITEMS:
+        raise IndexSpaceError(f"kernel {name}: {prod(extents)} work-items; SYCL's runtimes take fewer than 2**31")
     required = kernel.compiled.options.work_group_size
     if required is not None:
         required += (1,) * (len(extents) - len(required))
@@ -306,6 +308,9 @@ def _check_work_group(kernel: DeviceKernel, group: tuple[int, ...]) -> None:
     if any(size > most for size, most in zip(group, longest, strict=False)):
         raise UnsupportedByDevice(f"kernel {name}: work-group {group}; {device.name} allows {longest}")
 
+
+#: Runtimes of SYCL refuse so many: ids fit a 32-bit integer.
+_MOST_ITEMS = 1 << 31
 
 #: An int may be one, but is compiled as a signed number.
 _ANY_UNSIGNED = ScalarType("uint64")

@@ -4,13 +4,22 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from device_kit import launch
 
 from xebench import device_func, kernel
 from xebench import kernel_api as kapi
-from xebench.dpex import ArgumentError, KernelCompileError, call_kernel, call_kernel_async, compile_kernel
+from xebench.dpex import (
+    ArgumentError,
+    IndexSpaceError,
+    KernelCompileError,
+    call_kernel,
+    call_kernel_async,
+    compile_kernel,
+)
+from xebench.dpex.identity import digest
 from xebench.system.runtime.packages import is_current
 from xebench.system.runtime.tensor import tensor as dpt
 
@@ -263,6 +272,59 @@ def test_functions_inside_kernels_take_arguments_by_name(queue: Any) -> None:
     assert dpt.asnumpy(x).tolist() == [510, 411]
 
 
+@numba.njit
+def plus_one(x: Any) -> Any:
+    return x + 1
+
+
+@numba.njit
+def times(x: Any, y: Any = 2) -> Any:
+    return plus_one(x) * y
+
+
+def test_functions_of_njit_are_device_functions(queue: Any) -> None:
+    @kernel
+    def compute(item: kapi.Item, x: Any) -> None:
+        i = item.get_id(0)
+        x[i] = times(x[i], y=3) + plus_one(i)
+
+    x = dpt.zeros(3, dtype="f4", sycl_queue=queue)
+    call_kernel(compute, kapi.Range(3), x)
+    assert dpt.asnumpy(x).tolist() == [4, 5, 6]
+    assert digest(compute)  # the cache on disk has it
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_parts_of_floats(dtype: str, queue: Any) -> None:
+    @kernel
+    def take_apart(item: kapi.Item, x: Any, fractions: Any, exponents: Any) -> None:
+        i = item.get_id(0)
+        fractions[i], exponents[i] = math.frexp(x[i])
+        x[i] = math.ldexp(x[i], i - 1)
+
+    numbers = np.array([3.5, -0.25, 0], dtype)
+    x, fractions = (dpt.asarray(numbers, sycl_queue=queue) for _ in range(2))
+    exponents = dpt.zeros(3, dtype="int32", sycl_queue=queue)
+    call_kernel(take_apart, kapi.Range(3), x, fractions, exponents)
+    expected, of_two = np.frexp(numbers)
+    assert dpt.asnumpy(fractions).tolist() == expected.tolist()
+    assert dpt.asnumpy(exponents).tolist() == of_two.tolist()
+    assert dpt.asnumpy(x).tolist() == [1.75, -0.25, 0]
+
+
+def test_too_many_work_items_are_one_line(queue: Any) -> None:
+    x = dpt.zeros(1, dtype="f4", sycl_queue=queue)
+    with pytest.raises(IndexSpaceError, match=r"^kernel an_item: 4294967296 work-items; SYCL's runtimes take fewer"):
+        call_kernel(kernel(an_item), kapi.Range(1 << 16, 1 << 16), x)
+
+
+def wrong_finally(item: kapi.Item, x: Any) -> None:
+    try:
+        x[0] = 1  # wrong
+    finally:
+        x[1] = 2
+
+
 def wrong_default(item: kapi.Item, x: Any) -> None:
     def weighed(a: Any, b: Any = 2, c: Any = 3) -> Any:
         return a + 10 * b + 100 * c
@@ -407,13 +469,14 @@ def wrong_sort(item: kapi.Item, x: Any) -> None:
 
 
 #: Kernels of which numba does not say which line is wrong.
-UNPLACED = (wrong_return, wrong_random, wrong_yield, wrong_named, wrong_with, wrong_sort)
+UNPLACED = (wrong_return, wrong_finally, wrong_random, wrong_yield, wrong_named, wrong_with, wrong_sort)
 
 
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
         (wrong_catch, "no error is raised in device code: test instead of try"),
+        (wrong_finally, "no error is raised in device code: test instead of try"),
         (wrong_with, "device code has no with"),
         (wrong_generator, "it makes a generator: write a loop"),
         (wrong_yield, "it makes a generator: write a loop"),

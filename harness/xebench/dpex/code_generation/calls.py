@@ -112,7 +112,15 @@ LIBRARY: Final = {
     for instruction, operands in {**dict.fromkeys(_UNARY, 1), **dict.fromkeys(_BINARY, 2), **_FURTHER}.items()
     for suffix, code in (("", "d"), ("f", "f"))
     for name in (f"{instruction}{suffix}", f"numba_{instruction}{suffix}")
-} | {f"ldexp{suffix}": _instruction("ldexp", f"{code}i") for suffix, code in (("", "d"), ("f", "f"))}
+} | {
+    f"{name}{suffix}": _instruction(instruction, f"{code}{operand}")
+    for name, instruction, operand in (
+        ("ldexp", "ldexp", "i"),
+        ("numba_ldexp", "ldexp", "i"),
+        ("numba_frexp", "frexp", "Pi"),
+    )
+    for suffix, code in (("", "d"), ("f", "f"))
+}
 
 
 def _print(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
 
@@ -46,7 +47,7 @@ from xebench.dpex.signature import ArrayType, CompiledKernel, LocalType, ScalarT
 from xebench.dpex.spirv_cache import this_compiler
 from xebench.dpex.spirv_module import loop_hints, with_loop_controls
 
-_functions: WeakKeyDictionary[SourceFunction, DeviceFuncType] = WeakKeyDictionary()
+_functions: WeakKeyDictionary[Any, DeviceFuncType] = WeakKeyDictionary()
 
 
 #: What kernels call of `xebench.kernel_api`.
@@ -63,8 +64,10 @@ _OBJECTS: Final = {
 
 def type_of_value(value: Any) -> Any:
     """The type of a value; None where numba has one."""
-    if isinstance(value, SourceFunction):
-        return _functions.setdefault(value, DeviceFuncType(value))
+    if isinstance(value, SourceFunction | Dispatcher):
+        if value not in _functions:
+            _functions[value] = DeviceFuncType(_source_of(value))
+        return _functions[value]
     if id(value) in _OBJECTS:
         return _OBJECTS[id(value)]
     if isinstance(value, IntEnum) and type(value).__module__ == kernel_names.__name__:
@@ -75,6 +78,13 @@ def type_of_value(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return DeviceArray(numpy_support.from_dtype(value.dtype), value.ndim, "C", readonly=True)
     return None
+
+
+def _source_of(function: Any) -> SourceFunction:
+    """A device function; of one that ``numba.njit`` made, its Python function with its options."""
+    if isinstance(function, SourceFunction):
+        return function
+    return SourceFunction(function.py_func, {"error_model": "python", **function.targetoptions})
 
 
 def _dpnp_name(function: Any) -> str:
