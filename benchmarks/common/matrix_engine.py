@@ -55,12 +55,12 @@ __kernel void multiply_tiles(__global const void *a, __global const void *b, __g
     EACH(i, TALL)
         EACH(j, WIDE)
             EACH(r, 8)
-                c[(row + i * 8 + r) * n + col + j * LANES] = ((float *)&sum[i][j])[r];
+                c[(row + i * 8 + r) * n + col + j * LANES] = FACTOR * ((float *)&sum[i][j])[r];
 }
 """
 
 
-def multiply_on_engine(lanes, tall=1, wide=1, large_grf=False, emulation=""):
+def multiply_on_engine(lanes, tall=1, wide=1, large_grf=False, emulation="", factor=1):
     """The kernel that multiplies matrices of bfloat16.
 
     Args:
@@ -68,8 +68,9 @@ def multiply_on_engine(lanes, tall=1, wide=1, large_grf=False, emulation=""):
         tall: tiles of 8 rows, and
         wide: tiles of ``lanes`` columns that a sub-group computes.
         emulation: OpenCL C of the engine's function, for a device without one.
+        factor: of the product, which a sub-group multiplies its tiles by before it writes them.
     """
-    macros = f"-DLANES={lanes} -DTALL={tall} -DWIDE={wide}{' -DEMULATED' if emulation else ''}"
+    macros = f"-DLANES={lanes} -DTALL={tall} -DWIDE={wide} -DFACTOR={factor:.1f}f{' -DEMULATED' if emulation else ''}"
     return opencl_kernel(emulation + MULTIPLY, name="multiply_tiles", build_options=macros, large_grf=large_grf)
 
 

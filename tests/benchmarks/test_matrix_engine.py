@@ -73,11 +73,11 @@ def test_a_product_on_the_engine_is_that_of_numpy(
     a, b = (rng.integers(0, 10, (N, N)).astype(np.float32) for _ in range(2))  # exact in bfloat16, as their sums are
     of_a, of_b = to_device(engine["bfloat16"](a)), to_device(engine["in_pairs"](engine["bfloat16"](b)))
     product, result = session.alloc((N, N), np.float32), np.empty((N, N), np.float32)
-    multiply = engine["multiply_on_engine"](lanes, tall, wide, emulation=EMULATION)
+    multiply = engine["multiply_on_engine"](lanes, tall, wide, emulation=EMULATION, factor=wide)
     session.launch(multiply, engine["sub_groups"](N, lanes, tall, wide, block), of_a, of_b, product, N)
     session.copy(result, product)
     session.wait()
-    np.testing.assert_array_equal(result, a @ b)
+    np.testing.assert_array_equal(result, wide * (a @ b))
 
 
 def test_numpy_rounds_to_the_nearest_bfloat16(engine: Mapping[str, Any]) -> None:

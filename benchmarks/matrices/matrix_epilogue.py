@@ -1,0 +1,72 @@
+"""Work on a tile of the matrix engine while a sub-group holds it, not in a kernel that reads the product again."""
+
+import numpy as np
+
+from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
+
+from ..common import matrix_engine as engine
+
+pattern = Pattern(
+    name="matrix_epilogue",
+    catalogue=("E56",),
+    guide="Kernels / Programming Intel XMX Using SYCL Joint Matrix Extension",
+    lesson="Scale the product tile by tile before it is written: a second kernel reads and writes all of it again.",
+    # What joint_matrix_apply does in the guide is a factor in OpenCL C, whose kernels the engine's functions need.
+    presets={
+        "smoke": {"n": (256, 768)},
+        "default": {"n": {"cpu": 256, "gpu": 4096}},
+        "guide": {"n": 4096},
+    },
+    own_sizes="the guide names no size",
+    requires=("matrix_lanes=16",),
+)
+
+FACTOR = 2  # the guide's alpha
+TALL, WIDE = 4, 2  # tiles of a sub-group
+
+
+@kernel
+def scale(item: kapi.Item, c):
+    i, k = item.get_id(1), item.get_id(0)
+    c[i, k] *= np.float32(FACTOR)
+
+
+@pattern.problem
+def whole_numbers(rng, n):
+    """Small ones: exact in bfloat16, and their sums in float32."""
+    engine.check_size(n)
+    a, b = (rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32) for _ in range(2))
+    return Problem(
+        a=engine.bfloat16(a),
+        b=engine.in_pairs(engine.bfloat16(b)),
+        c=output((n, n), np.float32),
+        bytes_moved=(2 + 2 + 4) * n * n,
+    )
+
+
+@pattern.reference
+def expected(p):
+    def values(bits):
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+
+    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
+    return {"c": FACTOR * (values(p.a) @ values(b))}
+
+
+def multiply(session, p, factor):
+    on_engine = engine.multiply_on_engine(16, TALL, WIDE, factor=factor)
+    session.launch(on_engine, engine.sub_groups(p.n, 16, TALL, WIDE), p.a, p.b, p.c, p.n)
+
+
+@pattern.naive
+def in_second_kernel(session, p):
+    """The product is written, and a second kernel multiplies each element by a factor."""
+    multiply(session, p, 1)
+    session.launch(scale, kapi.Range(p.n, p.n), p.c)
+
+
+@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 5368, 5431"))
+def in_the_tile(session, p):
+    """Each sub-group multiplies its tiles before it writes them."""
+    multiply(session, p, FACTOR)
