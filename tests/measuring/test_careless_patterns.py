@@ -16,6 +16,8 @@ pytestmark = pytest.mark.device
 CARELESS = Path(__file__).parents[1] / "faulty/careless_patterns.py"
 OK = ("ok", "")
 
+ADVICE = "does it write beyond an array? If it is to change it, declare it inout"
+
 
 def statuses(done: Sender) -> dict[str, tuple[str, str]]:
     return {name: (case["status"], case["reason"]) for name, case in done.cases.items()}
@@ -27,7 +29,10 @@ def outcomes(pattern: str, **sampling: Any) -> dict[str, tuple[str, str]]:
 
 def test_a_variant_that_changes_an_input_is_named_and_the_others_are_measured() -> None:
     done = measure(CARELESS, "spoils_input")
-    wrong = ("wrong", "variant spoils changed input x: declare it inout")
+    wrong = (
+        "wrong",
+        f"variant spoils changed input x: {ADVICE}",
+    )
     assert statuses(done) == {"spoils": wrong, "right": OK, "right_too": OK}
     assert {row["case_id"] for row in done.samples(state="hot")} == {"right", "right_too"}
 
@@ -37,7 +42,10 @@ def test_one_bit_in_an_input_is_seen_on_the_host_and_on_the_device(size: int, tm
     path = tmp_path / "careless.py"
     write_pattern(path, CARELESS.read_text().replace("BYTES = 3", f"BYTES = {size}"))
     done = measure(path, "spoils_large_input")
-    wrong = ("wrong", "variant changes_the_last_byte changed input big: declare it inout")
+    wrong = (
+        "wrong",
+        f"variant changes_the_last_byte changed input big: {ADVICE}",
+    )
     assert statuses(done) == {"right": OK, "changes_the_last_byte": wrong}
 
 
@@ -49,7 +57,10 @@ def test_an_input_that_is_changed_while_it_is_sampled_costs_every_variant_that_w
 
 def test_an_input_that_is_changed_in_another_instance_is_seen_there() -> None:
     found = outcomes("spoils_new_instance", min_instances=2, max_blocks=40)
-    wrong = ("wrong", "variant spoils_when_prepared_again changed input x: declare it inout")
+    wrong = (
+        "wrong",
+        f"variant spoils_when_prepared_again changed input x: {ADVICE}",
+    )
     assert found == {"right": OK, "spoils_when_prepared_again": wrong}
 
 

@@ -310,3 +310,7 @@ def test_a_parameter_that_nothing_gives_is_named(functions: dict[str, Any], why:
 
 def test_parameters_may_have_defaults_and_take_the_rest() -> None:
     with_variants(problem=lambda rng, n, much=2, **others: None, plain=lambda *arguments, **axes: None).complete()
+
+
+def test_a_lesson_of_ones_own_needs_no_place_in_the_guide() -> None:
+    assert Pattern("own", lesson="L.", presets={"smoke": {"n": 1}, "default": {"n": 1}}).guide == ""

@@ -61,8 +61,13 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="xebench")
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Does the advice of Intel's oneAPI GPU Optimization Guide hold on this device, and by how much?"""
+    if context.invoked_subcommand == "run":
+        from xebench.cli import project_settings
+
+        context.default_map = {"run": project_settings.read(Path.cwd())}
 
 
 @click.command("list")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,7 +138,10 @@ def run(
     output: Path | None,
     **given: Any,
 ) -> None:
-    """Measure patterns, naive against optimized. NAMES: patterns, chapters or catalogue ids (default: all).
+    """Measure patterns, naive against optimized. NAMES: patterns, chapters, catalogue ids, or your own pattern files.
+
+    Without NAMES: the patterns of --path, or all built-in ones. [tool.xebench] in pyproject.toml may set paths, preset
+    and device.
 
     Exit status 1 if a variant was wrong, crashed or hung, or a worker was killed; 3 if no device is usable; 4 if every
     case was skipped; 130 after Ctrl-C.
@@ -150,7 +155,8 @@ def run(
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
     if resume is None:
         # a run can be resumed from another folder
-        recipe = Recipe(**{**asked, "paths": tuple(str(path.absolute()) for path in asked["paths"])})
+        names, paths = with_files(asked["names"], asked["paths"])
+        recipe = Recipe(**{**asked, "names": names, "paths": tuple(str(path.absolute()) for path in paths)})
     else:
         # options that say what is measured belong to the run that is resumed, and must not contradict it
         refuse({*asked, "output", "overwrite"}, "--resume uses the settings of the run")
@@ -165,6 +171,19 @@ def run(
         say(f"xebench: every case was skipped, so nothing was measured: {reason} (--allow-skipped: status 0)")
         status = 0 if allow_skipped else status
     sys.exit(status)
+
+
+def with_files(names: Sequence[str], paths: Sequence[Path]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """What is run, and the pattern files that are read for it.
+
+    Args:
+        names: patterns, chapters, catalogue ids and pattern files.
+        paths: further pattern files; without names they are what is run.
+    """
+    files = tuple(Path(name) for name in names if name.endswith(".py"))
+    chosen = [name for name in names if not name.endswith(".py")]
+    chosen += [glob.escape(str(path.resolve())) for path in (files if names else paths)]
+    return tuple(chosen), tuple(dict.fromkeys((*paths, *files)))
 
 
 def measure(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import dpctl
 import numpy as np
@@ -39,9 +39,10 @@ from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTarget
 from xebench.dpex import llvm_text
 from xebench.dpex.code_generation.integers import replacements
 from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
+from xebench.dpex.dpex_errors import KernelOnly
 from xebench.dpex.foreign_kernel import Parameter
 from xebench.dpex.identity import Identity, UnknownIdentity, extensions_digest
-from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, options_of_compiler
+from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, called_on_host, options_of_compiler
 from xebench.dpex.llvm_text import launch_facts
 from xebench.dpex.narrow.module import bounded_module
 from xebench.dpex.repairs import cures, odd_widths
@@ -303,6 +304,14 @@ def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None
     if not isinstance(kernel, SPIRVKernelDispatcher) or not _is_kernel(kernel):
         raise not_a_kernel(kernel)
     return kept_or_compiled(kernel, signature, cache, fingerprint, _compile)
+
+
+def _refuse_call(self: Any, *_: Any, **__: Any) -> NoReturn:
+    raise KernelOnly(called_on_host(self.py_func.__name__))
+
+
+# numba-dpex raises NotImplementedError, without a word
+SPIRVKernelDispatcher.__call__ = _refuse_call
 
 
 def _is_kernel(dispatcher: Any) -> bool:

@@ -290,11 +290,20 @@ class Compared(NamedTuple):
     tolerance_used: float = 0.0
 
 
-def compare(name: str, actual: Array, expected: Array, rtol: float, atol: float) -> Compared:
+def compare(
+    name: str, actual: Array, expected: Array, rtol: float, atol: float, before: Array | None = None
+) -> Compared:
     """Compare a result with its reference.
 
     An element passes when ``|actual - expected| <= atol + rtol * |expected|``, or when both are NaN or the same
     infinity, as in `numpy.testing.assert_allclose`. The line names both tolerances.
+
+    Args:
+        name: of the result.
+        actual: the result.
+        expected: its reference.
+        rtol, atol: tolerances.
+        before: the poison that the array held; None if it is unknown.
     """
     if actual.shape != expected.shape:
         return Compared(f"{name}: shape {actual.shape} instead of {expected.shape}")
@@ -312,10 +321,16 @@ def compare(name: str, actual: Array, expected: Array, rtol: float, atol: float)
         return Compared(None, largest)
     where = tuple(int(i) for i in np.unravel_index(first, expected.shape))
     return Compared(
-        f"{name}: {counts} of {expected.size} elements differ; first at {where}: {actual[where]} instead of "
-        f"{expected[where]} (rtol={rtol:g}, atol={atol:g})",
+        f"{name}: {counts} of {expected.size} elements differ; first at {where}: {_shown(actual, before, where)} "
+        f"instead of {expected[where]} (rtol={rtol:g}, atol={atol:g})",
         largest,
     )
+
+
+def _shown(actual: Array, before: Array | None, where: tuple[int, ...]) -> str:
+    if before is not None and actual.dtype.kind in "fc" and before[where].tobytes() == actual[where].tobytes():
+        return "it was not written,"
+    return str(actual[where])
 
 
 def _used(actual: Array, expected: Array, rtol: float, atol: float) -> Array:

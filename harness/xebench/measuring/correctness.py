@@ -70,6 +70,7 @@ class Expected:
     other: Expected | None = None
     rules: ResultRules | None = None
     _extremes: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    _poisons: dict[str, Array] = field(default_factory=dict, init=False)
     _found: dict[str, list[tuple[Array, Any]]] = field(default_factory=dict, init=False)
 
     @property
@@ -95,7 +96,9 @@ class Expected:
         # of each check, a look at all elements would be the host's longest work beside a GPU
         extremes = self._extremes[name] = self._extremes.get(name) or extremes_of(expected)
         rules = self.rtol, self.atol
-        return poison_for(expected, source, *rules, fill=fill, not_a_number=not_a_number, extremes=extremes)
+        poison = poison_for(expected, source, *rules, fill=fill, not_a_number=not_a_number, extremes=extremes)
+        self._poisons[name] = poison
+        return poison
 
     def compared(self, results: Contents) -> list[Compared]:
         """Compare each array of the results with the expected one, by the pattern's own rules where it has some."""
@@ -110,7 +113,8 @@ class Expected:
         if actual is None:
             return Compared(f"{name} is missing")
         shown = name + ("[rank, ...]" if self.ranks else "")
-        return self._once(name, actual, lambda: compare(shown, actual, expected, self.rtol, self.atol))
+        before = self._poisons.get(name)
+        return self._once(name, actual, lambda: compare(shown, actual, expected, self.rtol, self.atol, before))
 
     def error_ulp(self, results: Contents) -> float | None:
         """The largest error of results; see `largest_error_ulp`."""
@@ -254,7 +258,8 @@ class Checker:
         if call.beyond:
             run.drop(Status.WRONG, f"writes beyond {', '.join(call.beyond)}: let its last work-items check their index")
         if call.changed:
-            run.drop(Status.WRONG, f"variant {run.name} changed input {', '.join(call.changed)}: declare it inout")
+            changed = f"variant {run.name} changed input {', '.join(call.changed)}"
+            run.drop(Status.WRONG, f"{changed}: does it write beyond an array? If it is to change it, declare it inout")
         if expected is None:
             return
         if expected.of == run.name and not expected.arrays:

@@ -103,7 +103,7 @@ class Pattern:
 
     Args:
         name: identifier; unique among all patterns.
-        guide: place in the guide, ``Chapter / Section``.
+        guide: place in the guide, ``Chapter / Section``; "" for a lesson that is not the guide's.
         lesson: one or two sentences in the author's own words.
         catalogue: ids of the catalogue's entries that this pattern covers, such as ``E34`` or ``collapse_loops``.
         claim: the claim about each optimized variant without one of its own: a `xebench.Claim` or several. In
@@ -156,7 +156,7 @@ class Pattern:
         self,
         name: str,
         *,
-        guide: str,
+        guide: str = "",
         lesson: str,
         presets: Mapping[str, Mapping[str, Any]],
         catalogue: Sequence[str] = (),
@@ -398,6 +398,18 @@ class Pattern:
         if fault := contradiction(claims, self.baseline_variant.name):
             self._fail("claim", fault)
         self._check_parameters()
+        self._check_taken()
+
+    def _check_taken(self) -> None:
+        """Refuse an axis that no function takes and the file names once: the same would be measured at each value."""
+        functions = [self.make_problem, *(variant.function for variant in self.variants.values())]
+        taken = {name for each in functions if each is not None for name in _parameters(each)}
+        for axis in self.axes:
+            words = re.findall(rf"\b{axis}\b", self.source.read_text(encoding="utf-8", errors="replace"))
+            if axis not in taken and len(words) < 2 and DEVICE not in self.axes[axis]:
+                self._fail(
+                    "axes", f"nothing takes {axis!r}: make it a parameter of a variant or the problem, or drop it"
+                )
 
     def _check_parameters(self) -> None:
         """See that every function gets all the parameters that it names: an error of seconds, not of a run."""
@@ -449,3 +461,10 @@ class Pattern:
         baseline = find_baseline(self.variants.values(), role=lambda variant: variant.role)
         assert baseline is not None  # `complete` refuses a pattern without
         return baseline
+
+
+def _parameters(function: Callable[..., Any]) -> Collection[str]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # not written in Python
+        return ()

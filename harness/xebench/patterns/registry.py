@@ -269,12 +269,13 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
 
     ids = {info.name: (*info.catalogue, *(entry.id for entry in covered_entries(info.catalogue))) for info in infos}
     own = [info.name for info in infos if not is_builtin(info.source)]
-    words = {info.name: (info.name, info.chapter, *ids[info.name]) for info in infos}
+    words = {info.name: (info.name, info.chapter, info.source, *ids[info.name]) for info in infos}
     chosen: set[str] = set()
     for glob in globs:
         matching = {name for name in words if any(fnmatchcase(word, glob) for word in words[name])}
         if not matching:
-            advice = suggestion(glob, set().union(*words.values()), "'xebench list' shows their names")
+            otherwise = "'xebench list' shows the built-in ones, 'xebench run FILE.py' runs your own"
+            advice = suggestion(glob, {word for each in ids for word in (each, *ids[each])}, otherwise)
             if Path(glob).exists():
                 advice = f"--path {glob} reads a file's patterns"
             elif own:

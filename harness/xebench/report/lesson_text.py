@@ -44,7 +44,7 @@ def as_text(
     told = [
         f"{info.name} ({', '.join(filter(None, (info.chapter, *info.catalogue)))})",
         *textwrap.wrap(info.lesson, width),
-        f"guide: {info.guide}",
+        *([f"guide: {info.guide}"] if info.guide else []),
         *(f"stands in: {line}" for line in textwrap.wrap(info.stand_in, width - 11)),
         *_variants(info, width),
         "",
