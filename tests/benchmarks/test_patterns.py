@@ -69,7 +69,7 @@ def _as_claimed(case: Mapping[Any, Any]) -> bool:
         "needs a device on which oneMKL uses",
         "needs 2 devices",
         "needs the level_zero",
-        "needs the SYCL headers",
+        "needs the headers of intel-sycl-rt",
         "needs a C++ compiler",
         *(("numba-dpex is needed", "copies between sub-devices", "needs a SYCL runtime") if is_current() else ()),
     )

@@ -13,7 +13,7 @@ from fake_device import GPU
 from xebench.doctor import examination as doctor
 from xebench.doctor.examination import Report, SelfTest, examine
 from xebench.system.children.process import ChildReply
-from xebench.system.runtime import libraries, list_devices, packages
+from xebench.system.runtime import libraries, list_devices, packages, sycl_headers
 from xebench.system.runtime.packages import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
@@ -170,6 +170,19 @@ def test_numba_that_may_not_compile_is_named(monkeypatch: pytest.MonkeyPatch) ->
     assert about(report, "numba").as_line() == (
         "numba: NUMBA_DISABLE_JIT=1 is set, so that no kernel is compiled: unset NUMBA_DISABLE_JIT"
     )
+
+
+def test_a_current_stack_without_a_compiler_names_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sycl_headers, "is_current", lambda: True)
+    monkeypatch.setattr(libraries, "sycl_library", lambda: tmp_path / "lib" / "libsycl.so.9")
+    found = sycl_headers.buffers_finding()
+    assert (found.status, "intel-sycl-rt" in found.next_step) == ("warning", True)
+    (tmp_path / "include" / "sycl").mkdir(parents=True)
+    monkeypatch.setattr(sycl_headers, "COMPILERS", ("no-such-compiler",))
+    found = sycl_headers.buffers_finding()
+    assert (found.status, "g++" in found.next_step) == ("warning", True)
+    monkeypatch.setattr(sycl_headers, "COMPILERS", ("sh",))
+    assert sycl_headers.buffers_finding().status == "ok"
 
 
 def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

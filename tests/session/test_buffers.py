@@ -48,12 +48,13 @@ def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """A session with buffers of each kind, where there are such."""
     from xebench.session.buffers import shim
     from xebench.session.session import Session
+    from xebench.system.runtime import sycl_headers
 
     made = Session.on("cpu")
     if request.param == "opencl":
-        monkeypatch.setattr(shim, "_compiler", lambda: "")
+        monkeypatch.setattr(sycl_headers, "compiler", lambda: None)
         shim.load.cache_clear()
-    elif missing := shim.obstacle():
+    elif missing := sycl_headers.obstacle():
         pytest.skip(missing)
     yield made
     made.release()

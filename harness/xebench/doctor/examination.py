@@ -28,6 +28,7 @@ from xebench.system.runtime import libraries, list_devices, load, packages
 from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
 from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
+from xebench.system.runtime.sycl_headers import buffers_finding
 from xebench.system.runtime.variables import hiding_variables
 
 
@@ -163,6 +164,7 @@ def examine() -> Report:
         *_package_findings(),
         compiler_finding(),
         runtime_finding(),
+        buffers_finding(),
     ]
     findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)

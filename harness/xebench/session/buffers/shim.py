@@ -1,14 +1,10 @@
-"""SYCL's own buffers, by a shim in C++ that the machine's compiler makes of the headers in `intel-sycl-rt`.
-
-The wheel has headers from 2025 on, so on the current stack. The library is kept on disk.
-"""
+"""SYCL's own buffers, by a library in C++ that the machine's compiler builds once (`shim.cpp`); it is kept on disk."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import hashlib
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -23,12 +19,10 @@ from xebench.dpex.launch import PreparedLaunch
 from xebench.errors import XebenchError
 from xebench.system import disk_cache
 from xebench.system.children import process
-from xebench.system.runtime import libraries
-from xebench.system.runtime.packages import is_current
+from xebench.system.runtime import libraries, sycl_headers
 from xebench.system.sycl_types import Event
 
 SOURCE: Final = Path(__file__).with_name("shim.cpp")
-COMPILERS: Final = ("c++", "g++", "clang++")
 TIMEOUT_S: Final = 180.0
 
 _POINTER, _SIZE, _INT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
@@ -46,13 +40,6 @@ class NoShim(Exception):
     """The shim cannot be built here; the message says what it needs."""
 
 
-def obstacle() -> str:
-    """The reason for which the shim cannot be built, in a few words; "" if nothing is known to be missing."""
-    if not is_current() or not _headers().is_dir():
-        return "the SYCL headers of intel-sycl-rt 2025 or later"
-    return "" if _compiler() else "a C++ compiler (Debian: g++)"
-
-
 @functools.cache
 def load() -> ctypes.CDLL:
     """The shim's library, from disk or built now (2 to 5 s).
@@ -60,7 +47,7 @@ def load() -> ctypes.CDLL:
     Raises:
         NoShim: headers or a compiler are missing, or it does not compile.
     """
-    if missing := obstacle():
+    if missing := sycl_headers.obstacle():
         raise NoShim(f"needs {missing}")
     runtime = libraries.sycl_library()
     assert runtime is not None
@@ -78,8 +65,16 @@ def load() -> ctypes.CDLL:
 
 
 def _compile(runtime: Path, made: Path) -> None:
-    options = ["-std=c++17", "-O3", "-shared", "-fPIC", f"-I{_headers().parent}"]
-    call = [_compiler(), *options, str(SOURCE), "-o", str(made), f"-L{runtime.parent}", f"-l:{runtime.name}"]
+    options = ["-std=c++17", "-O3", "-shared", "-fPIC", f"-I{sycl_headers.headers()}"]
+    call = [
+        sycl_headers.compiler() or "",
+        *options,
+        str(SOURCE),
+        "-o",
+        str(made),
+        f"-L{runtime.parent}",
+        f"-l:{runtime.name}",
+    ]
     try:
         run = process.run(call, TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -100,15 +95,6 @@ def _bound(path: Path) -> ctypes.CDLL:
     library.submit_range.restype = library.submit_nd_range.restype = _POINTER
     library.last_error.restype = ctypes.c_char_p
     return library
-
-
-def _headers() -> Path:
-    runtime = libraries.sycl_library()
-    return Path("none") if runtime is None else runtime.parent.parent / "include" / "sycl"
-
-
-def _compiler() -> str:
-    return next(filter(None, map(shutil.which, COMPILERS)), "")
 
 
 class SyclBuffers:

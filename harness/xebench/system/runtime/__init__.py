@@ -34,6 +34,7 @@ __all__ = [
     "relevant_environment",
     "select_device",
     "set_variables",
+    "sycl_headers",
     "tensor",
     "variables",
 ]
