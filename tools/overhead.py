@@ -1,4 +1,4 @@
-"""What xebench itself costs: ``python tools/overhead.py [DEVICE]``.
+"""What xebench itself costs: ``python -m tools.overhead [DEVICE]``.
 
 It prints what a sample costs beside its commands, against a plain dpctl loop of the same launches in the same
 process. Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead. It also prints what
@@ -25,7 +25,8 @@ LAUNCHES = 2000
 def samples(device: str) -> None:
     """Print host time a sample of both sides, and their ratio; and of launches."""
     runtime.load()
-    from xebench.measuring.instrument import empty_launch, sample_overheads
+    from tools.sample_overhead import sample_overheads
+    from xebench.measuring.instrument import empty_launch
     from xebench.session.session import Session
 
     session = Session.on(device)
@@ -34,7 +35,6 @@ def samples(device: str) -> None:
     print(f"  xebench           {overheads.sample_ns / 1e3:7.1f} us")
     print(f"  plain dpctl loop  {overheads.bare_ns / 1e3:7.1f} us")
     print(f"  ratio             {overheads.sample_ns / overheads.bare_ns:7.1f}")
-    print(f"session.launch alone{overheads.launch_ns / 1e3:7.1f} us")
     print(f"host time of a submission, medians of {LAUNCHES}:")
     for what, host_ns in guarded_launches().items():
         print(f"  {what:42}{host_ns / 1e3:7.2f} us")

@@ -44,9 +44,10 @@ def test_the_kernel_of_known_length_does_every_step() -> None:
 
 
 def test_overheads_of_both_sides_are_times() -> None:
-    from xebench.measuring.instrument import empty_launch, sample_overheads
+    from tools.sample_overhead import sample_overheads
+    from xebench.measuring.instrument import empty_launch
     from xebench.session.session import Session
 
     session = Session.on("cpu")
     overheads = sample_overheads(session, *empty_launch(session), rounds=1)
-    assert overheads.sample_ns > 0 and overheads.bare_ns > 0 and overheads.launch_ns > 0
+    assert overheads.sample_ns > 0 and overheads.bare_ns > 0

@@ -5,133 +5,25 @@ It lives with the worker, since it samples as the worker does: the same session,
 
 from __future__ import annotations
 
-import ctypes
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from xebench.dpex import build, compile_kernel, kernel
+from xebench.dpex import kernel
 from xebench.dpex import kernel_api as kapi
-from xebench.dpex.signature import index_space_extents
-from xebench.measuring.local_functions import FunctionPlace
-from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
-from xebench.measuring.stopping import decide
-from xebench.patterns.pattern import Variant
 from xebench.results.analysis.intervals import Interval, speedup
 from xebench.results.analysis.metrics import EventTimes, queue_ns, union_ns
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
-from xebench.system.children.worker import Sender
-from xebench.system.sycl_types import UsmArray
-from xebench.vocabulary import Metric, Role
 
-#: Samples in a round; the rounds of the two sides are taken in turns.
-SAMPLES = 60
-#: Rounds of each side.
-ROUNDS = 6
-
-
-@dataclass(frozen=True)
-class Overheads:
-    """Host time for one sample beside its device time: medians over rounds, in ns.
-
-    Attributes:
-        sample_ns: time in the harness: order of the blocks, launch, wait, reading times, rules, rows into the pipe, the
-            stopping rule.
-        bare_ns: time in a plain loop: dpctl's submit and wait, and reading times.
-        launch_ns: time of ``session.launch`` alone.
-    """
-
-    sample_ns: float
-    bare_ns: float
-    launch_ns: float
-
-
-def sample_overheads(
-    session: Session, kernel: Any, index_space: Any, array: UsmArray, *, rounds: int = ROUNDS
-) -> Overheads:
-    """Measure both sides in turns.
-
-    Args:
-        session: session of the samples; the plain loop uses its queue.
-        kernel: takes one one-dimensional array.
-        index_space: a ``kernel_api.NdRange`` of one dimension.
-        array: the argument.
-        rounds: number of rounds of each side.
-    """
-    launch = partial(session.launch, kernel, index_space, array)
-    bare = _bare_loop(session, kernel, index_space, array)
-    bare(), session.measure(launch)
-    taken = [(_harness_ns(session, launch), bare()) for _ in range(rounds)]
-    sample_ns, bare_ns = (median(values) for values in zip(*taken, strict=True))
-    return Overheads(sample_ns, bare_ns, median(_launch_ns(session, launch) for _ in range(SAMPLES)))
-
-
-def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
-    """One round of a family of two equal variants, sampled as the patterns' are."""
-    names = ("a", "b")
-    variants = {name: Variant(name, Role.BASELINE, launch, (), (), "") for name in names}
-    place = FunctionPlace(session, dict.fromkeys(names, launch), Metric.DEVICE)
-    place.begin()
-    for name in names:
-        place.start(name, None)
-    device_ns: list[float] = []
-    with _nowhere() as sender:
-        rows = RowStream(sender, {name: name for name in names}, 0)
-        taker = SampleTaker(rows, lambda: Rules(Metric.DEVICE, 1))
-
-        def measure(variant: str, *, batch: int, **of_sample: Any) -> float:
-            device_ns.append(taker.take(variants[variant], partial(place.sample, variant, batch), batch, **of_sample))
-            return device_ns[-1]
-
-        blocks = SAMPLES // len(names)
-        sampling = Sampling(precision=1e-9, budget_s=60, max_blocks=blocks)
-        begin = time.perf_counter_ns()
-        sample_family(names, measure, partial(decide, baseline="a", sampling=sampling), sampling, seed=0)
-        elapsed_ns = time.perf_counter_ns() - begin
-    return elapsed_ns / len(device_ns) - median(device_ns)
-
-
-def _bare_loop(session: Session, kernel: Any, index_space: Any, array: UsmArray) -> Callable[[], float]:
-    """A round of dpctl alone: submit, wait, read the three times."""
-    extents, local = index_space_extents(index_space)
-    queue, ranges = session.queue, [list(extents), list(local or ())]
-    bare_kernel = build(compile_kernel(kernel, index_space, (array,)), queue).kernel
-    numbers = [ctypes.c_longlong(value) for value in (array.size, array.itemsize, *array.shape, *array.strides)]
-    # numba-dpex's order of an array: elements, their size, the pointer, extents, strides in bytes
-    numbers[-1].value *= array.itemsize
-    arguments = [*numbers[:2], array.usm_data, *numbers[2:]]
-
-    def one_round() -> float:
-        device_ns: list[int] = []
-        begin = time.perf_counter_ns()
-        for _ in range(SAMPLES):
-            event = queue.submit_async(bare_kernel, arguments, *ranges)
-            event.wait()
-            event.profiling_info_submit  # noqa: B018
-            device_ns.append(event.profiling_info_end - event.profiling_info_start)
-        return (time.perf_counter_ns() - begin) / SAMPLES - median(device_ns)
-
-    return one_round
-
-
-@contextmanager
-def _nowhere() -> Iterator[Sender]:
-    """A sender whose rows no one reads."""
-    descriptor = os.open(os.devnull, os.O_WRONLY)
-    try:
-        yield Sender(descriptor)
-    finally:
-        os.close(descriptor)
+#: Launches whose submission is timed.
+TIMED_LAUNCHES = 60
 
 
 def _launch_ns(session: Session, launch: Callable[[], Any]) -> int:
@@ -172,25 +64,24 @@ def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
     x[i] = a
 
 
-def measure_instrument(session: Session, *, rounds: int = ROUNDS) -> dict[str, float | None]:
+def measure_instrument(session: Session) -> dict[str, float | None]:
     """Columns of the table ``devices`` that say how exact the instrument is here; takes well under a second.
 
-    Only the session's queue is used; kernels and rows of patterns are not touched. ``rounds``: see `sample_overheads`.
+    Only the session's queue is used; kernels and rows of patterns are not touched.
     """
     nothing, space, x = empty_launch(session)
-    samples = _empty_samples(session, partial(session.launch, nothing, space, x))
+    launch = partial(session.launch, nothing, space, x)
+    samples = _empty_samples(session, launch)
     loop = _LoopKernel(session, space, x)
     aa = loop.pair_with_itself()
-    overheads = sample_overheads(session, nothing, space, x, rounds=rounds)
+    launch_ns = median(_launch_ns(session, launch) for _ in range(TIMED_LAUNCHES))
     session.release()
     return {
         **_empty_kernel_columns(samples),
-        "launch_overhead_ns": overheads.launch_ns,
+        "launch_overhead_ns": launch_ns,
         "aa_speedup": aa.estimate,
         "aa_low": aa.low if aa.known else None,
         "aa_high": aa.high if aa.known else None,
-        "sample_overhead_ns": overheads.sample_ns,
-        "bare_overhead_ns": overheads.bare_ns,
     }
 
 

@@ -77,8 +77,7 @@ PROBLEM = (
 DEFAULTS = text(
     "preset_parameters",
     "JSON object of the parameters that the preset gives, with its own values: a parameter of another value was set by "
-    "--set or is a preset's further size, and one that is not there is an axis, which is swept. In runs of version 5 "
-    "the own value of one that was set is null.",
+    "--set or is a preset's further size, and one that is not there is an axis, which is swept.",
     required=True,
 )
 _HOST = text("host", "Host of the device in a run over several (`--on`); null in a run on one machine.")
@@ -147,8 +146,6 @@ DEVICES: Final = (
     number("aa_speedup", "Speed-up of a kernel over itself: 1 but for what this machine adds."),
     number("aa_low", "Lower end of its 95 % interval."),
     number("aa_high", "Upper end of its 95 % interval."),
-    number("sample_overhead_ns", "Host time that a sample takes beside its device time: median.", "ns"),
-    number("bare_overhead_ns", "The same of a plain dpctl loop over the same launches.", "ns"),
 )
 
 CASES: Final = (

@@ -76,7 +76,7 @@ SUMMARIES: Final = (
     number(
         "concurrency", "How many events ran, on average, while any did: median over the samples; null without events."
     ),
-    count("queues", "Queues that the events of its first sample were submitted to; null in runs of version 5."),
+    count("queues", "Queues that the events of its first sample were submitted to."),
     number(
         "copy_gbps",
         "Bytes of the copies between host and device over the time in which any of them ran: median over the samples; "

@@ -150,7 +150,6 @@ _PARTS: Final = (
     _SUBMISSION,
     "launch {launch_overhead_ns}",
     "timer quantum {timer_resolution_ns}",
-    "a sample costs {sample_overhead_ns} beside its commands, {ratio:.1f} times a plain loop's {bare_overhead_ns}",
 )
 
 
@@ -160,7 +159,7 @@ def noise_floor(device: Mapping[str, Any]) -> str | None:
     Args:
         device: The row, by column name.
     """
-    numbers = {name: _number(device, name) for name in device} | {"ratio": overhead_ratio(device)}
+    numbers = {name: _number(device, name) for name in device}
     known = {
         name: _time(value) if name.endswith("_ns") else value for name, value in numbers.items() if value is not None
     }
@@ -175,12 +174,6 @@ def _words(part: str, numbers: Mapping[str, float | None]) -> str:
     # the host's time spans from before the submission until after the end
     untrue = queue_ns <= 0 or (host_ns is not None and queue_ns > host_ns)
     return "the driver gives no submission times" if untrue else part
-
-
-def overhead_ratio(device: Mapping[str, Any]) -> float | None:
-    """The overhead of a sample divided by that of a plain dpctl loop; None if it was not measured."""
-    sample_ns, bare_ns = _number(device, "sample_overhead_ns"), _number(device, "bare_overhead_ns")
-    return None if sample_ns is None or not bare_ns else sample_ns / bare_ns
 
 
 def _names(part: str) -> set[str]:

@@ -37,7 +37,10 @@ RUN_TABLES: Final = (*MEASURED, *DERIVED)
 REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"devices": device_key, "cases": problem_id}
 
 #: Columns that earlier versions wrote; they are left out when a run is read.
-RETIRED: Final = {"timer_quantum_ns", "clock_quantum_ns", "clock_overhead_ns", "length_r2", "length_residual"}
+RETIRED: Final = {
+    *("timer_quantum_ns", "clock_quantum_ns", "clock_overhead_ns", "length_r2", "length_residual"),
+    *("sample_overhead_ns", "bare_overhead_ns"),
+}
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {
     name: {column.name: column for column in columns}

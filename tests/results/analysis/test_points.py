@@ -56,7 +56,6 @@ def test_what_tells_a_family_from_others_is_swept_or_not_the_presets_own() -> No
     row = {"parameters": '{"n": 64, "m": 2, "stride": 4}', "preset_parameters": '{"n": 384, "m": 2}'}
     assert points.point(row) == {"n": 64, "stride": 4}
     assert points.swept(row) == {"stride": 4}
-    assert points.point({**row, "preset_parameters": '{"n": null, "m": 2}'}) == {"n": 64, "stride": 4}, "version 5"
 
 
 def test_numbers_are_sorted_as_numbers_and_before_words() -> None:

@@ -81,7 +81,7 @@ def point(row: Mapping[Any, Any]) -> dict[str, Value]:
     return distinct(parse(row["parameters"]), parse(row["preset_parameters"]))
 
 
-def distinct(parameters: Mapping[str, Value], preset: Mapping[str, Value | None]) -> dict[str, Value]:
+def distinct(parameters: Mapping[str, Value], preset: Mapping[str, Value]) -> dict[str, Value]:
     """The parameters that the preset does not have, or has with another value."""
     return {name: value for name, value in sorted(parameters.items()) if name not in preset or preset[name] != value}
 
