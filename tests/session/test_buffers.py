@@ -190,3 +190,28 @@ def test_a_buffer_is_of_no_use_after_its_block_and_stays_while_an_accessor_lives
     buffer.free()
     with pytest.raises(XebenchError, match="freed"):
         session.accessor(buffer)
+
+
+def test_waiting_for_kernels_while_a_host_accessor_lives_is_refused(session: Any) -> None:
+    with session.buffer(np.zeros(N, np.float32)) as buffer:
+        with session.host_accessor(buffer), pytest.raises(XebenchError, match="leave its block"):
+            session.wait()
+        launch(session, buffer)
+        session.wait()
+
+
+def test_a_traced_execution_shows_where_the_host_waits_for_buffers(session: Any) -> None:
+    array = np.zeros(N, np.float32)
+
+    def timed() -> None:
+        with session.buffer(array) as buffer:
+            launch(session, buffer)
+            with session.host_accessor(buffer, "read"):
+                pass
+
+    session.records_direct_calls = False
+    waits = [call.name for call in session.trace(timed).calls if call.kind == "wait"]
+    assert [name for name in waits if "buffer" in name or "accessor" in name] == [
+        "open a host accessor",
+        "free a buffer",
+    ]

@@ -368,7 +368,13 @@ class Session(RecordedQueues):
         return usual_sub_group_size(self.device.sub_group_sizes or ())
 
     def wait(self) -> None:
-        """Return when every command of the sample is over."""
+        """Return when every command of the sample is over.
+
+        Raises:
+            XebenchError: a host accessor is alive, for which kernels of its buffer wait.
+        """
+        if "_buffers" in vars(self) and self._buffers.opened:
+            raise XebenchError("a host accessor is alive, for which kernels wait: leave its block before session.wait")
         self._recorder.wait()
 
     @functools.cached_property

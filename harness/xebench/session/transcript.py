@@ -27,6 +27,7 @@ from xebench.dpex.device_kernel import DeviceKernel
 from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.signature import as_usm_array, name_of
 from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.session.buffers.buffer import Buffer, HostAccessor
 from xebench.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
 from xebench.system.sycl_types import Event, UsmArray
 
@@ -241,6 +242,10 @@ class _Recorder(Recorder):
         )
 
 
+#: Names of what waits in SYCL's runtime, by function.
+_WAITS: Final = {"__enter__": "open a host accessor", "free": "free a buffer"}
+
+
 class HostTrace:
     """The host's calls in one execution.
 
@@ -283,6 +288,8 @@ class HostTrace:
             (session, "new_queue", "queue"),
             (session, "queues_on", "queue"),
             (queue, "wait", "wait"),
+            (HostAccessor, "__enter__", "wait"),
+            (Buffer, "free", "wait"),
             (DeviceEvent, "wait", "wait"),
             (kernel_store, "compile_for", "compile"),
             (kernel_store, "build", "build"),
@@ -319,7 +326,7 @@ class HostTrace:
             return f"build {arguments[0].name}"
         if isinstance(arguments[0], DeviceEvent):
             return f"wait for {self.recorder.name_of(arguments[0])}"
-        return "wait for a queue" if kind == "wait" else function
+        return _WAITS.get(function, "wait for a queue") if kind == "wait" else function
 
     def calls(self, begin_ns: int, host_ns: int) -> list[HostCall]:
         """All recorded calls of an execution, ordered by their begin: a call precedes those within it."""

@@ -26,7 +26,13 @@ class Request(ctypes.Structure):
 
 
 class Buffers(Protocol):
-    """Makes buffers on a queue, and launches kernels that take accessors. Buffers are addresses or handles."""
+    """Makes buffers on a queue, and launches kernels that take accessors. Buffers are addresses or handles.
+
+    Attributes:
+        opened: number of host accessors that are alive.
+    """
+
+    opened: int
 
     def new(self, size_bytes: int, host: int | None, *, writable: bool) -> int:
         """A buffer; ``host`` is the address of memory with its contents, which is written back if it is writable."""
@@ -143,6 +149,7 @@ class HostAccessor:
             buffer.handle, self._mode, no_init=self._no_init, dtype=buffer.dtype
         )
         buffer.opened += 1
+        buffer.buffers.opened += 1
         data = (ctypes.c_uint8 * buffer.nbytes).from_address(address)
         self.array = np.ctypeslib.as_array(data).view(buffer.dtype).reshape(buffer.shape)
         self.array.flags.writeable = self._mode > 0
@@ -151,6 +158,7 @@ class HostAccessor:
     def __exit__(self, *_: object) -> None:
         del self.array
         self._buffer.opened -= 1
+        self._buffer.buffers.opened -= 1
         self._buffer.buffers.close(self._accessor)
 
 

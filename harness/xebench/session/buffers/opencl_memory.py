@@ -84,7 +84,7 @@ class OpenCLBuffers:
         self._handle, _ = native_handles.queue_handle(queue)
         self._of_host: dict[int, int] = {}
         self._size: dict[int, int] = {}
-        self._mapped = 0
+        self.opened = 0
 
     def __del__(self) -> None:
         if handle := getattr(self, "_handle", None):
@@ -122,12 +122,10 @@ class OpenCLBuffers:
             *(0, None, None, ctypes.byref(status)),
         )
         opencl_library.check(status.value)
-        self._mapped += 1
         return _Mapped(buffer, address), address
 
     def close(self, accessor: Any) -> None:
         """Unmap it."""
-        self._mapped -= 1
         opencl_library.check(
             self._library.clEnqueueUnmapMemObject(
                 self._handle, _POINTER(accessor.buffer), _POINTER(accessor.address), 0, None, None
@@ -142,7 +140,7 @@ class OpenCLBuffers:
         """Set the kernel's arguments and enqueue it."""
         if launch.queue is not self._queue or depends:
             raise Unsupported(f"buffers on several queues: {self._lack}")
-        if self._mapped:
+        if self.opened:
             raise Unsupported(f"a launch while a host accessor is alive: {self._lack}")
         library, kernel, handle = self._library, native_handles.kernel_handle(launch.device_kernel.kernel), _POINTER()
         _, _, table, codes, count, *_ = launch.call

@@ -102,6 +102,7 @@ class SyclBuffers:
 
     def __init__(self) -> None:
         self._library = load()
+        self.opened = 0
 
     def new(self, size_bytes: int, host: int | None, *, writable: bool) -> int:
         """See `Buffers`; so for all of these."""
