@@ -1,6 +1,6 @@
 """What xebench itself costs: ``python -m tools.overhead [DEVICE]``.
 
-It prints what a sample costs beside its commands, against a plain dpctl loop of the same launches in the same
+It prints what a sample costs besides its commands, against a plain dpctl loop of the same launches in the same
 process. Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead. It also prints what
 a launch of a kernel with three arrays and a number pays for the limit that its narrowed module has, beside dpctl's own
 submission.
@@ -31,7 +31,7 @@ def samples(device: str) -> None:
 
     session = Session.on(device)
     overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)
-    print(f"host time a sample beside its commands, medians of {ROUNDS} rounds, on {session.device.name.strip()}:")
+    print(f"host time a sample besides its commands, medians of {ROUNDS} rounds, on {session.device.name.strip()}:")
     print(f"  xebench           {overheads.sample_ns / 1e3:7.1f} us")
     print(f"  plain dpctl loop  {overheads.bare_ns / 1e3:7.1f} us")
     print(f"  ratio             {overheads.sample_ns / overheads.bare_ns:7.1f}")

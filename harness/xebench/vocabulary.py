@@ -330,7 +330,7 @@ class Flag(Word):
         "first submit to last end is longer than the host waited, start to end is not: the submission is old",
         Evidence.SUBMISSIONS,
     )
-    OVERLAP = ("overlap", "events overlap, so their sum is more than the time that they took together")
+    OVERLAP = ("overlap", "events overlap, so their sum exceeds the elapsed time")
     NOT_COLD = (
         "not cold",
         "a cold sample that was faster than the measured roof of the memory allows",
@@ -342,19 +342,19 @@ class Flag(Word):
     )
     UNSYNCHRONISED = (
         "unsynchronised",
-        "a queue was still busy when everything recorded was over: the sample timed a part of its work",
+        "a queue was still busy after the last recorded command: the sample timed only part of its work",
         Evidence.INTERVALS,
         Evidence.HOST,
     )
     STOPPED = (
         "stopped",
-        "the process was stopped while it was taken, or the machine slept",
+        "the process was stopped during the sample, or the machine slept",
         Evidence.INTERVALS,
         Evidence.HOST,
     )
-    CONTENTION = ("contention", "tasks waited for a core more, or less, than at the start")
-    STOLEN = ("stolen time", "a hypervisor gave the cores to others more, or less, than at the start")
-    CLOCK = ("clock", "the clock, or the limit of the GPU's clock, is not that of the start")
+    CONTENTION = ("contention", "tasks waited for a core more or less than at the start")
+    STOLEN = ("stolen time", "a hypervisor gave the cores to others more or less than at the start")
+    CLOCK = ("clock", "the clock, or the limit of the GPU's clock, changed since the start")
     THROTTLING = ("throttling", "the device was slowed down for its temperature or power")
     THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not distinguish")
     SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")

@@ -109,7 +109,7 @@ def test_a_result_that_cannot_be_printed_is_said() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*XEBENCH, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "xebench: the result cannot be printed (No space left on device): print it to another place\n"
+    assert done.stderr == "xebench: the result cannot be printed (No space left on device): redirect it elsewhere\n"
 
 
 @pytest.mark.parametrize(("redirect", "command"), [(">&-", "report"), ("2>&-", "report"), ("2>/dev/full", "list")])

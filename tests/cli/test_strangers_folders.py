@@ -146,7 +146,7 @@ def test_a_complete_run_with_an_empty_table_is_one_line(tmp_path: Path, ends: An
     pq.write_table(summaries.slice(0, 0), folder / "summaries.parquet", write_page_checksum=True)
     for command in (["report", str(folder)], ["run", "--resume", str(folder)]):
         status, text = ends(command)
-        assert status == 2 and "holds what no run writes" in text, command
+        assert status == 2 and "holds data that no run writes" in text, command
 
 
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:

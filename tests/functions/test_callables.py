@@ -226,7 +226,7 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
         ({"c": "faster"}, "claim of='c' is not known"),
         ({"b": xebench.Claim("faster", against="z")}, "claim of b: against='z' is not known"),
         (xebench.Claim("registers"), "xebench isa"),
-        ({"a": "faster"}, "claim of a: it is what others are compared with"),
+        ({"a": "faster"}, "claim of a: it is the baseline"),
     ],
 )
 def test_claims_that_cannot_be_answered_are_one_line(claim: Any, words: str) -> None:
@@ -251,7 +251,7 @@ def test_what_has_not_run_is_no_result() -> None:
         yield 1
 
     for function, kind in ((later, "coroutine"), (in_steps, "generator")):
-        with pytest.raises(XebenchError, match=f"returns a {kind}, which has not run"):
+        with pytest.raises(XebenchError, match=f"returns a {kind} that has not run"):
             xebench.measure(function, metric="wall", device="cpu")
 
 
@@ -331,7 +331,7 @@ def test_work_on_the_host_beside_a_short_kernel_is_told(session: Any, x: Any) ->
         time.sleep(0.05)  # stands for work of the host
         return x * x
 
-    told = "unrecorded work.: beside its commands busy takes [0-9]+ us on the host|noise: busy's host time"
+    told = "unrecorded work.: besides its commands busy takes [0-9]+ us on the host|noise: busy's host time"
     assert re.search(told, repr(xebench.measure(busy, queue=session, **BRIEF)))
     compared = xebench.compare({"plain": lambda: x * x, "busy": busy}, queue=session, **BRIEF)
     assert list(compared.pairs["outcome"]) == ["inconclusive"]

@@ -156,7 +156,7 @@ def test_mistakes_are_told_in_a_line_that_helps(pattern: str, reasons: list[str]
 def test_a_variant_that_writes_beyond_an_array_is_named_and_costs_no_other() -> None:
     found = outcomes("beyond_the_end")
     assert found.pop("right") == OK
-    advice = "let its last work-items check their index"
+    advice = "make its last work-items check their index"
     assert found == {
         "writes_beyond": ("wrong", f"writes beyond y: {advice}"),
         "writes_beyond_its_scratch": ("wrong", f"writes beyond (64,) of session.alloc: {advice}"),
@@ -184,5 +184,5 @@ def test_one_of_several_valid_results_is_judged_by_the_pattern() -> None:
     (why,) = set(outcomes("accepts_all").values())
     assert why == (
         "error",
-        "reference: @pattern.check accepts outputs that nothing wrote: have it look at all of them",
+        "reference: @pattern.check accepts outputs that nothing wrote: make it check all of them",
     )

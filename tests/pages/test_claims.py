@@ -157,7 +157,7 @@ def test_a_claim_that_is_made_of_other_devices_says_which(run: Run) -> None:
     info = pattern(run, msgspec.structs.replace(FASTER, requires=("stacks=2",)))
     (found,) = answers(all_said([info]), run, [info])
     assert {each.answer for each in found} == {"not asked"}
-    assert cell(found) == "not asked (stacks here: not known; made of devices with stacks=2)"
+    assert cell(found) == "not asked (stacks here: not known; the claim covers devices with stacks=2)"
 
 
 def test_sentences_are_asked_for_and_stale_ones_are_named(run: Run) -> None:

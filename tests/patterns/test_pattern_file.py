@@ -60,12 +60,12 @@ def test_the_old_name_of_the_package_is_told_with_the_new_one(
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("def (", "mine.py:1: SyntaxError: invalid syntax (mine.py, line 1): mend the pattern file"),
-        ("x = 1\n1 / 0", "mine.py:2: ZeroDivisionError: division by zero: mend the pattern file"),
-        ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: mend the pattern file"),
+        ("def (", "mine.py:1: SyntaxError: invalid syntax (mine.py, line 1): fix the pattern file"),
+        ("x = 1\n1 / 0", "mine.py:2: ZeroDivisionError: division by zero: fix the pattern file"),
+        ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: fix the pattern file"),
         (
             "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
-            "mine.py:3: E: an error that cannot say what it is: mend the pattern file",
+            "mine.py:3: E: an error that cannot say what it is: fix the pattern file",
         ),
         ("x = 1", "{file} declares no pattern: create one with 'pattern = Pattern(...)'"),
         (FILE.replace("pattern.problem", "print"), "pattern 'mine' (mine.py): problem: declare both"),

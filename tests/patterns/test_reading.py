@@ -225,7 +225,7 @@ def test_a_file_that_ends_or_stops_the_process_is_named(text: str, said: str, fi
     file.write_text(text)
     with pytest.raises(PatternError, match=said) as caught:
         read([file], limit_s=0.5 if "while True" in text else 60)
-    assert "\n" not in str(caught.value) and str(caught.value).endswith(": mend the pattern file")
+    assert "\n" not in str(caught.value) and str(caught.value).endswith(": fix the pattern file")
 
 
 def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,4 +247,4 @@ def test_a_broken_file_ends_a_command_with_one_line_and_status_2(file: Path) -> 
     command = [sys.executable, "-m", "xebench", "list", "--json", "--path", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "xebench: mine.py:2: SystemExit: 3: mend the pattern file\n"
+    assert done.stderr == "xebench: mine.py:2: SystemExit: 3: fix the pattern file\n"

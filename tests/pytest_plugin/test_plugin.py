@@ -200,7 +200,7 @@ def test_the_clock_is_the_devices(measured: tuple[Path, str, dict[str, Any]]) ->
 @pytest.mark.device
 def test_errors_are_one_line_and_the_users_own_stay_theirs(measured: tuple[Path, str, dict[str, Any]]) -> None:
     _, output, benchmarks = measured
-    assert "FAILED test_own.py::test_nothing_submitted - Failed: the function submitted nothing that is" in output
+    assert "FAILED test_own.py::test_nothing_submitted - Failed: the function submitted no recorded" in output
     assert "During handling of" not in output, "each is told once"
     line = TESTS.splitlines().index("def test_no_claim_of_time(own_benchmark):") + 3
     assert f"\ntest_own.py:{line}\n" in output, "and where the call is"
@@ -233,7 +233,7 @@ def test_rounds_are_as_many_as_were_asked_for(measured: tuple[Path, str, dict[st
 def test_work_on_the_host_beside_a_short_kernel_is_told(measured: tuple[Path, str, dict[str, Any]]) -> None:
     _, output, benchmarks = measured
     doubt = benchmarks["test_host_work"]["extra_info"]["doubt"]
-    assert doubt.startswith("unrecorded work?: beside its commands test_host_work takes ")
+    assert doubt.startswith("unrecorded work?: besides its commands test_host_work takes ")
     assert f"test_own.py::test_host_work: {doubt}" in output.splitlines()
 
 

@@ -58,7 +58,7 @@ def test_what_is_as_it_should_be_is_none(columns: dict[str, Any]) -> None:
 
 def test_a_kernel_that_is_made_in_each_call_is_named_with_its_time() -> None:
     made, _, variant = pair(traced=json.dumps({"making_ns": 500_000}))
-    assert case_remarks(made.run()) == {variant: ["500 us of each call is making a kernel"]}
+    assert case_remarks(made.run()) == {variant: ["500 us of each call go into a kernel"]}
 
 
 def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
@@ -78,6 +78,6 @@ def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
 
 def test_patterns_without_an_odd_size_are_counted() -> None:
     made, _, _ = pair()
-    assert untried_line(made.run()).startswith("1 of 1 patterns ran at sizes that work-groups divide alone")
+    assert untried_line(made.run()).startswith("1 of 1 patterns ran only at multiples of a work-group")
     tried, _, _ = pair(odd_size="right at n=63")
     assert untried_line(tried.run()) == ""

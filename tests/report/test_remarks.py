@@ -46,7 +46,7 @@ def test_short_kernels_are_told_of() -> None:
 def test_roofs_that_could_not_be_measured_are_told_with_the_reason(run: Run) -> None:
     halves = "device_to_host: the two halves of its samples give 2 and 40 GB/s"
     some = changed(run, devices=run.devices.assign(roofs_from=f"this run; {halves}"))
-    assert f"roofs that are not known: {halves}" in notes(some)
+    assert f"unknown roofs: {halves}" in notes(some)
     sources: tuple[Any, ...] = ("this run", "xebench roofline of 2026-01-02", pd.NA)
     for source in sources:
         whole = changed(run, devices=run.devices.assign(roofs_from=source))

@@ -514,7 +514,7 @@ def test_a_file_that_exits_in_the_worker_is_an_error(tmp_path: Path) -> None:
     write_pattern(path, (FAULTY / "gate.py").read_text() + exits)
     run_xebench(*smoke(tmp_path / "run", "quick", "--path", str(path)), status=1)
     cases = load_run(tmp_path / "run").cases
-    reason = f"gate.py:{len(path.read_text().splitlines())}: SystemExit: 0: mend the pattern file"
+    reason = f"gate.py:{len(path.read_text().splitlines())}: SystemExit: 0: fix the pattern file"
     assert {(row.status, row.reason) for row in cases.itertuples()} == {("error", reason)}
 
 

@@ -634,7 +634,7 @@ def test_hangs_of_a_family_cost_half_a_timeout_more_than_one_and_what_answers_is
     asked = ["".join(worker.asked[0].variants) for worker in workers]
     assert asked == ["abcdef", "acdef", "adef", "aef", "a"]
     assert cases["c"][1] == "check: no answer for 10 s, after b had hung"
-    assert cases["f"][1] == "not measured: b, c, d, e of this family hung; mend them first"
+    assert cases["f"][1] == "not measured: b, c, d, e of this family hung; fix them first"
 
 
 def test_hangs_in_later_passes_leave_what_was_found() -> None:
@@ -663,9 +663,9 @@ def test_a_hang_is_told_while_it_lasts() -> None:
     )
     manager.run_family(FAMILY)
     assert said == [
-        "p: a (check): no answer for 12 s, waits up to 120 s",
-        "p: a (check): no answer for 82 s, waits up to 120 s",
-        "p (problem): no answer for 11 s, waits up to 12 s",
+        "p: a (check): no answer for 12 s, waiting up to 120 s",
+        "p: a (check): no answer for 82 s, waiting up to 120 s",
+        "p (problem): no answer for 11 s, waiting up to 12 s",
     ]
 
 

@@ -35,7 +35,7 @@ def test_a_memory_limit_that_makes_no_sense_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1", "1M", "511M", "4%"])
 def test_a_memory_limit_below_what_a_worker_needs_is_refused(text: str) -> None:
-    with pytest.raises(XebenchError, match="a worker process needs 512M to begin with; raise it"):
+    with pytest.raises(XebenchError, match="a worker process needs at least 512M; raise it"):
         parse_memory(text, 10 * GIB)
 
 

@@ -115,7 +115,7 @@ def test_a_run_goes_on_on_its_own_device_only(changed: dict[str, str], tmp_path:
     recorded = resume.recorded_device(run_of(tmp_path, {}))
     assert recorded is not None and recorded["bandwidth_roof_gbps"] is None
     resume.check_same_device(recorded, DEVICE)
-    with pytest.raises(XebenchError, match=r"measured on CPU \(opencl:cpu:0, driver 1.2\), and here is"):
+    with pytest.raises(XebenchError, match=r"measured on CPU \(opencl:cpu:0, driver 1.2\), but this is"):
         resume.check_same_device(recorded, {**DEVICE, **changed})
 
 

@@ -21,7 +21,7 @@ def test_a_silence_is_told_first_soon_and_then_seldom() -> None:
             clock.now += 1
             silence.look("a", "check", 120)
         assert len(said) == 2
-        assert said[0] == "p n=8: a (check): no answer for 10 s, waits up to 120 s"
+        assert said[0] == "p n=8: a (check): no answer for 10 s, waiting up to 120 s"
         said.clear()
         silence.heard()
 

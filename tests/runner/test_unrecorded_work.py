@@ -63,9 +63,9 @@ def test_methods_of_the_queue_are_recorded_and_the_sessions_own_use_of_them_is_n
 def test_a_variant_of_which_nothing_is_recorded_is_an_error_that_says_what_to_do(run: Run) -> None:
     failed = run.cases[run.cases["status"] == "error"].set_index("variant")["reason"]
     assert dict(failed) == {
-        "nothing_recorded": "sample: the session saw no command of it: submit what it does by session.launch, "
+        "nothing_recorded": "sample: it recorded no command: submit its work with session.launch, "
         "session.copy or session.call",
-        "begins_anew": "sample: session.begin and session.measure are the harness's own: leave them out",
+        "begins_anew": "sample: session.begin and session.measure belong to the harness: do not call them",
     }
 
 
@@ -107,7 +107,7 @@ def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, var
     pair: Any = run.pairs.set_index(["pattern", "variant"]).loc[(pattern, variant)]
     assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
     assert pair["outcome"] == "inconclusive"
-    assert f"beside its commands {side} takes " in pair["reason"] or f"{side}'s host time" in pair["reason"]
+    assert f"besides its commands {side} takes " in pair["reason"] or f"{side}'s host time" in pair["reason"]
     assert pair["wall_speedup_low"] <= pair["wall_speedup"] <= pair["wall_speedup_high"]
 
 
@@ -116,9 +116,9 @@ def test_work_on_the_host_beside_a_short_kernel_leaves_the_pair_undecided(run: R
     assert set(pairs.index) == {"busy", "asleep", "compiled", "in_threads", "now_and_then"}
     for variant, pair in pairs.iterrows():
         assert pair["outcome"] == "inconclusive", (variant, pair["reason"])
-        assert re.search("unrecorded work.: beside its commands the variant|the variant's host time", pair["reason"])
+        assert re.search("unrecorded work.: besides its commands the variant|the variant's host time", pair["reason"])
 
 
 def test_a_baseline_that_sleeps_leaves_the_pair_undecided(run: Run) -> None:
     (pair,) = (row for _, row in run.pairs.iterrows() if row["pattern"] == "slow_baseline")
-    assert pair["outcome"] == "inconclusive" and "beside its commands the baseline takes" in pair["reason"]
+    assert pair["outcome"] == "inconclusive" and "besides its commands the baseline takes" in pair["reason"]

@@ -105,7 +105,7 @@ def test_commands_are_recorded_and_timed_and_a_sample_waits_for_them(session: An
 
 def test_with_a_metric_of_the_device_the_times_are_in_doubt(session: Any) -> None:
     with session.buffer(np.zeros(N, np.float32)) as buffer:
-        assert "metric be wall" in session.measure(lambda: launch(session, buffer)).doubt
+        assert "use the metric wall" in session.measure(lambda: launch(session, buffer)).doubt
 
 
 def test_arguments_of_other_kinds_go_beside_accessors(session: Any) -> None:

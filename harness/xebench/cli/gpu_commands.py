@@ -283,7 +283,7 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
         if given["sub_group"] is None:
             raise XebenchError("--map shows one sub-group size: give --sub-group")
     if names:
-        refuse(_LAUNCH_OPTIONS, "--pattern brings its own launch")
+        refuse(_LAUNCH_OPTIONS, "--pattern has its own launch")
         _of_patterns(_gpu(gpu, eus), names, form, given)
     elif given["as_map"]:
         _map(_gpu(gpu, eus), form, given)

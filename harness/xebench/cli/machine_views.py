@@ -43,7 +43,7 @@ def _findings_text(report: Report) -> str:
             lines += [f"          -> {finding.next_step}"] if finding.next_step else []
     usable = [result.device for result in report.selftests if result.ok]
     lines.append("")
-    lines.append(f"usable: {', '.join(usable)}" if usable else "no usable device: mend what is marked ERROR first")
+    lines.append(f"usable: {', '.join(usable)}" if usable else "no usable device: fix what is marked ERROR first")
     return "\n".join(lines)
 
 
@@ -128,7 +128,7 @@ def _roofline_head(measured: Roofline) -> list[str]:
     source = "kept from" if measured.cached else "measured"
     return [
         f"{device.name} ({device.device}, driver {device.driver_version}), {source} {measured.measured_utc}",
-        "values are the fastest sample of the best form; a median far from it means that others were at work",
+        "values are the fastest samples of the best form; a median far from them means that other programs ran",
     ]
 
 
@@ -151,7 +151,7 @@ def _notices(measured: Roofline) -> list[str]:
         )
     if disturbed := [result.probe for result in measured.results if result.disturbed]:
         notices.append(
-            f"repeats differ by more than {DISTURBED - 1:.0%}, others were at work or the times are short: "
+            f"repeats differ by more than {DISTURBED - 1:.0%}, since other programs ran or the times are short: "
             f"{', '.join(disturbed)}"
         )
     if measured.failed:

@@ -19,7 +19,7 @@ import click
 
 from xebench.errors import XebenchError
 
-#: A function that returns what a shell offers for an argument or an option. The command itself refuses wrong words.
+#: A function that returns a shell's completions of an argument or option. The command itself refuses wrong words.
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 

@@ -50,7 +50,7 @@ def show(text: str, *, coloured: bool = False) -> None:
 def _unprintable(error: OSError) -> XebenchError:
     """The error for a standard output that cannot be written; what is left in its buffer is dropped."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return XebenchError(f"the result cannot be printed ({error.strerror}): print it to another place")
+    return XebenchError(f"the result cannot be printed ({error.strerror}): redirect it elsewhere")
 
 
 def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
@@ -119,7 +119,7 @@ def _refuse_other_encodings() -> None:
 
 #: Characters of a path in a message.
 _SHOWN: Final = 200
-#: What users can mend of a path that the system refuses.
+#: Advice on paths that the system refuses.
 _OF_PATHS: Final = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP)
 
 

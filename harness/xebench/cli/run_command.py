@@ -158,7 +158,7 @@ def run(
         names, paths = with_files(asked["names"], asked["paths"])
         recipe = Recipe(**{**asked, "names": names, "paths": tuple(str(path.absolute()) for path in paths)})
     else:
-        # options that say what is measured belong to the run that is resumed, and must not contradict it
+        # options that define the measurement come from the resumed run and must not contradict it
         refuse({*asked, "output", "overwrite"}, "--resume uses the settings of the run")
         recipe = Recipe.of_run(resume)
     done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)

@@ -42,11 +42,11 @@ def install_pinned(say: Callable[[str], None]) -> None:
         XebenchError: this environment cannot have the pinned set, or pip failed.
     """
     _check_environment()
-    say(f"the pinned set replaces what {sys.prefix} has of the same packages: {shlex.join(_command())}")
+    say(f"the pinned set replaces the same packages in {sys.prefix}: {shlex.join(_command())}")
     status = subprocess.run(_command(), check=False).returncode
     if status:
         raise BrokenEnvironment(f"pip ended with status {status}, see above: run {packages.SETUP} again")
-    say("installed: xebench doctor looks at it")
+    say("installed: check it with xebench doctor")
 
 
 def _command() -> list[str]:
@@ -171,13 +171,13 @@ def examine() -> Report:
     findings += libraries.level_zero_findings(expected=bool(libraries.nodes()))
     findings += libraries.access_findings()
     if broken:
-        step = "mend what is above, then run xebench doctor again"
+        step = "fix the problems above, then run xebench doctor again"
         findings.append(Finding("devices", "error", "devices", "not looked for", step))
         return Report(tuple(findings), (), ())
     devices, failure = _list()
     results = tuple(selftest(device) for device in devices)
     if failure is not None:
-        step = "look at the drivers above; DPCTL_VERBOSITY=error prints reasons"
+        step = "check the drivers above; DPCTL_VERBOSITY=error prints reasons"
         findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
     findings = [_as_offered(finding, devices) for finding in findings]
     findings += _device_findings(devices, results, findings)
@@ -247,7 +247,7 @@ def _device_findings(
     classes = {device.device_class for device in devices}
     hiding = hiding_variables(os.environ, libraries.find_library(libraries.CPU_DRIVER_LIBRARY))
     if hiding:
-        yield Finding("devices", "warning", "variables", f"{hiding} may hide devices", "unset what is not meant to")
+        yield Finding("devices", "warning", "variables", f"{hiding} may hide devices", "unset unintended ones")
     if "cpu" not in classes:
         yield Finding("devices", "warning", "CPU device", "none found", _next_step(hiding, before, ("CPU driver",)))
     if libraries.nodes() and "gpu" not in classes:

@@ -33,7 +33,7 @@ from xebench.system.runtime.devices import describe
 from xebench.system.sycl_types import Queue
 from xebench.vocabulary import Metric, Role, State, Status
 
-#: What stands where a run has the pattern and its preset.
+#: Values in place of a pattern and its preset.
 PATTERN: Final = "functions"
 
 PRESET: Final = "default"

@@ -313,7 +313,7 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
         for claim in own:
             _check_claim(claim, name, names)
             if name == reference and not claim.against and not claim.of_end:
-                raise XebenchError(f"claim of {name}: it is what others are compared with: say against= which function")
+                raise XebenchError(f"claim of {name}: it is the baseline: name another function with against=")
     return claims
 
 

@@ -27,7 +27,7 @@ BUDGET_S: Final = Sampling.budget_s
 
 PRECISION: Final = Sampling.precision
 
-#: Arguments that are numbers, each with whether it may be 0, and whether it may be left out.
+#: Numeric arguments: may it be 0, and may it be left out?
 _NUMBERS: Final = {
     "precision": (False, False),
     "budget_s": (False, False),
@@ -36,7 +36,7 @@ _NUMBERS: Final = {
     "bytes_moved": (True, True),
     "operations": (True, True),
 }
-#: Those that tables keep as whole numbers.
+#: Arguments that tables store as integers.
 _AMOUNTS: Final = ("bytes_moved", "operations")
 _MOST_AMOUNT: Final = 1 << 63
 
@@ -73,7 +73,7 @@ def settings_of(
     for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
         if name in _NUMBERS:
             check_number(name, value)
-    # of a division it may be a float
+    # the result of a division may be a float
     amounts = {name: None if others.get(name) is None else round(others[name]) for name in _AMOUNTS}
     if setup is not None:
         checked_function(setup, "setup")

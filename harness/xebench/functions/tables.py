@@ -31,7 +31,7 @@ from xebench.session.session import Session
 from xebench.system import runtime
 from xebench.vocabulary import Answer, Status, metric_named
 
-#: What stands where a run has the chapter: the heading of the rows.
+#: Heading of the rows, in place of a chapter.
 CHAPTER: Final = "in this process"
 
 #: Reasons name options of the command; here they are arguments.

@@ -52,7 +52,7 @@ ISA: Final = (
     _text("grf_mode", "default, large or auto.", required=True),
     _count("forced_simd", "SIMD width that was forced; null when the compiler chose.", "work-items"),
     _text("status", "ok, skipped (by what it requires), refused, crashed, timeout or unreadable.", required=True),
-    _text("reason", "Why the status is not ok, in one line."),
+    _text("reason", "Reason why the status is not ok, in one line."),
     _count("simd_width", "Work-items of a hardware thread.", "work-items"),
     _count("grf_count", "Registers of a hardware thread."),
     _count("registers_used", "Registers that an instruction reads or writes, and those that were spilled."),

@@ -28,7 +28,7 @@ NOT_MEASURED: Final = Status.INTERRUPTED
 ENDED_BEFORE: Final = "the run ended before this case did"
 
 
-#: What a column of whole numbers holds.
+#: Range of an integer column.
 _Amount = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from xebench.system.sycl_types import Array
 
-#: Where a number of 64 bits has its exponent.
+#: Bits of the exponent in a 64-bit number.
 _EXPONENT: Final = 0x7FF << 52
-#: Elements that are compared at once: the intermediate results stay small beside the arrays.
+#: Elements compared at once, so that intermediate results stay small compared with the arrays.
 _IN_A_STEP: Final = 1 << 18
 
 
@@ -82,9 +82,9 @@ def _power_of_two(magnitude: Array) -> Array:
     return np.ldexp(magnitude.dtype.type(1), np.frexp(magnitude)[1] - 1)
 
 
-#: Random integers that are tried before it is given up to find one that the reference lacks.
+#: Number of random integers to try when looking for one that the reference lacks.
 _TRIES: Final = 8
-#: Fewer elements are all poisoned.
+#: Arrays with fewer elements are poisoned completely.
 _FEW: Final = 64
 
 #: Elements that differ by so small a part of the largest may be one number to a fair tolerance, as of `log_precision`.
@@ -191,7 +191,7 @@ def _other_integers(expected: Array, least: int, largest: int, source: random.Ra
         number = source.randint(limits.min, limits.max)
         if not any(bool((part == number).any()) for (part,) in _parts(expected)):
             return _everywhere(number, expected)
-    # nearly every value of a small type is expected somewhere: another one than it at each place
+    # nearly every value of a small type is expected somewhere, so each element gets a value other than its own
     flips = np.frombuffer(source.randbytes(expected.nbytes), expected.dtype).reshape(expected.shape)
     flipped: Array = expected ^ np.where(flips == 0, flips.dtype.type(1), flips)
     return flipped

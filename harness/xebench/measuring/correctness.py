@@ -39,7 +39,7 @@ _TWO_CALLS: Final = (
     "right in any order needs @pattern.canonical"
 )
 
-#: Results of an array that are remembered: of two data sets, with the bits of two variants each.
+#: Number of remembered results per array: two data sets, with the bits of two variants each.
 REMEMBERED: Final = 4
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Expected:
 
     def _poison_of(self, name: str, fill: Any, source: random.Random, not_a_number: bool) -> Array:
         expected = self.arrays[name]
-        # of each check, a look at all elements would be the host's longest work beside a GPU
+        # next to a GPU, reading all elements in each check would be the host's longest work
         extremes = self._extremes[name] = self._extremes.get(name) or extremes_of(expected)
         rules = self.rtol, self.atol
         poison = poison_for(expected, source, *rules, fill=fill, not_a_number=not_a_number, extremes=extremes)
@@ -256,7 +256,8 @@ class Checker:
     @staticmethod
     def _judge(run: VariantRun, call: Started | Checked, expected: Expected | None, when: str = "") -> None:
         if call.beyond:
-            run.drop(Status.WRONG, f"writes beyond {', '.join(call.beyond)}: let its last work-items check their index")
+            beyond = ", ".join(call.beyond)
+            run.drop(Status.WRONG, f"writes beyond {beyond}: its last work-items must check their index")
         if call.changed:
             changed = f"variant {run.name} changed input {', '.join(call.changed)}"
             run.drop(Status.WRONG, f"{changed}: does it write beyond an array? If it is to change it, declare it inout")

@@ -7,7 +7,7 @@ from typing import Final
 
 from xebench.patterns.problem import Problem
 
-#: How many data sets a family has, where it can.
+#: Number of data sets of a family, if it can have several.
 WITH_REFERENCE: Final = 2
 
 

@@ -18,7 +18,7 @@ from xebench.vocabulary import Status
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S: Final = 300.0
 
-# What a worker has sent is in the pipe when it is gone.
+# Messages of a worker stay in the pipe after its end.
 REST_TIMEOUT_S: Final = 1.0
 
 #: Statuses of the cases that a worker was lost with, where it has not crashed.

@@ -36,17 +36,15 @@ from xebench.session.recorder import MeasuredSample
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.vocabulary import State, Status, StopReason, VisitPart
 
-#: Reasons for the end of sampling, the least satisfying first: a case that was sampled in two states has one.
+#: Reasons for the end of sampling, the least satisfying first: a case sampled in two states keeps the first of its two.
 _ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
 
-#: Executions of which the one of median time is kept: any one alone may have been interrupted.
+#: Number of executions of which the median one is kept, since a single one may have been interrupted.
 TRACED: Final = 3
-#: An execution that takes longer is the only one: an interruption is a small part of it, and a run has a budget.
+#: A longer execution is taken once, in ns: an interruption is a small part of it, and time is limited.
 LONG_NS: Final = 100_000_000
 
-NO_COMMAND: Final = (
-    "the session saw no command of it: submit what it does by session.launch, session.copy or session.call"
-)
+NO_COMMAND: Final = "it recorded no command: submit its work with session.launch, session.copy or session.call"
 
 
 @dataclass(frozen=True)
@@ -238,7 +236,7 @@ class FamilyLoop:
         for state in part.states if self._good() else ():
             with closing(MachineMonitor(self._device.device_class)) as monitor, self._rows.watched(monitor):
                 ends.append(self._sample_state(state, part))
-        # what ended an earlier pass was its part of the budget or of the instances, and not the family's
+        # an earlier pass ended by its own share of the budget or instances, not by the family's
         own = next((reason for reason in _ENDS if reason in ends), "")
         over = self._plan.last or set(ends) == {StopReason.PRECISION}
         self.stopped_by = own if over else StopReason.PASS
@@ -291,7 +289,7 @@ class FamilyLoop:
             self._start_all_again()
 
     def _start_all_again(self) -> None:
-        # in another order each time, which moves their memory, too
+        # in a new order each time, which also moves their memory
         good = self._good()
         self._order.shuffle(good)
         for run in self._checker.in_order(good):

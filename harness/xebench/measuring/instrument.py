@@ -39,7 +39,7 @@ GROUP = 64
 
 EMPTY_LAUNCHES = 200
 
-#: Wanted device time of its shortest form.
+#: Wanted device time of its shortest form, in ns.
 SHORTEST_NS = 100_000
 #: Steps towards it, each at most this factor: a timer of large quanta may show nothing at first.
 TUNING_STEPS = 4
@@ -56,7 +56,7 @@ def _nothing(item: kapi.NdItem, x: Any) -> None:
 
 @kernel
 def _known_length(item: kapi.NdItem, x: Any, factor: Any, trips: Any) -> None:
-    # each step needs the one before, and the factor is not known to the compiler: no step can be saved
+    # each step needs the one before, and the compiler does not know the factor, so it cannot skip steps
     i = item.get_global_id(0)
     a = start = x[i]
     for _ in range(trips):

@@ -149,7 +149,7 @@ class FunctionPlace:
             if isinstance(result, Generator | Coroutine | AsyncGenerator):
                 if isinstance(result, Coroutine):
                     result.close()  # else Python warns of it, too
-                raise XebenchError(f"it returns a {type(result).__name__}, which has not run: have it return results")
+                raise XebenchError(f"it returns a {type(result).__name__} that has not run: return results instead")
             results[:] = [result]
             self._watch(direct_calls.queues_of(result))
 

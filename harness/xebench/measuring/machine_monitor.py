@@ -25,13 +25,13 @@ from typing import Any, Final
 from xebench.measuring.sampling import Clock
 from xebench.vocabulary import Flag, VisitPart
 
-#: States from which the usual one is taken; changes are looked for after them.
+#: Number of first states that define the usual one; later ones are checked for changes.
 REFERENCE_STATES: Final = 4
 
-#: Change of the part of time with contention or theft that is another state of the machine.
+#: Change in the share of contended or stolen time that counts as another state of the machine.
 LOAD_CHANGE: Final = 0.2
 
-#: Relative change of a clock that is another state.
+#: Relative change of a clock that counts as another state.
 CLOCK_CHANGE: Final = 0.1
 
 #: The flag of a sample if a column of the table `machine` differs from its value in the beginning.
@@ -47,7 +47,7 @@ FLAGS: Final = {
 #: The first that is not standard input, output or errors.
 FIRST_DESCRIPTOR: Final = 3
 
-#: Seconds between two looks at who else uses the GPU, which takes milliseconds.
+#: Seconds between two looks at other users of the GPU, which take milliseconds.
 GPU_CLIENTS_S: Final = 2.0
 
 
@@ -232,7 +232,7 @@ def _part(before: float | None, now: float | None, whole: float) -> float | None
     return None if before is None or now is None or whole <= 0 else (now - before) / whole
 
 
-#: Seconds of sleep that count: what two clocks say one after the other differs by far less.
+#: Shortest sleep that counts, in seconds: two clocks read one after the other differ by far less.
 _ASLEEP_S: Final = 0.1
 
 

@@ -21,9 +21,9 @@ from xebench.session.session import Session
 
 #: Seconds after which no further variant is tried: kernels that capture a size are compiled for this one, too.
 MOST_S: Final = 2.0
-#: The size that is made odd unless a pattern says how.
+#: The size that is made odd by default.
 SIZE: Final = "n"
-#: First word about a variant whose results are wrong there.
+#: First word of the remark on a variant with wrong results there.
 WRONG: Final = "wrong"
 
 

@@ -30,14 +30,14 @@ IMPORTABLE: Final = (
     "and begin a script's own work with if __name__ == '__main__':"
 )
 
-#: The module's names that `xebench.measuring.serve` reads.
+#: Names of this module that `xebench.measuring.serve` reads.
 Request = remote.Request
 
 #: MPI 4.1: the kinds of memory that an MPI takes pointers to.
 _KINDS: Final = "mpi_memory_alloc_kinds"
 _SHARED_MEMORY: Final = " /dev/shm/mpich_shm_"
 
-#: What `multiprocessing` tells a process that it starts of the program, and what that needs to unpickle functions.
+#: Facts about the program that `multiprocessing` gives its child processes, needed to unpickle functions.
 _TOLD: Final = ("sys_path", "sys_argv", "dir", "init_main_from_name", "init_main_from_path")
 
 

@@ -54,7 +54,7 @@ from xebench.system.children.worker import (
 )
 from xebench.vocabulary import Status
 
-#: When one rank has failed, the others have so long to fail as well, or to be done; else they wait for it.
+#: Seconds that the other ranks have to fail or finish after one failed; later they are waiting for it.
 GRACE_S: Final = 5.0
 #: When they have nothing more to do they end by themselves, and MPI cleans up.
 _LEAVE_S: Final = 2.0

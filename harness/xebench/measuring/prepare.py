@@ -145,5 +145,5 @@ def _references(fields: Mapping[str, Any], name: str) -> float:
     return sys.getrefcount(fields[name]) if is_whole else math.inf
 
 
-#: As many as there are to an array that nothing but its problem has.
+#: Reference count of an array that only its problem refers to.
 _OF_ITS_FIELD: Final = _references({"": np.empty(0)}, "")

@@ -37,7 +37,7 @@ from xebench.patterns.problem import InOut, Problem
 from xebench.system.children import Program
 from xebench.system.children.worker import Parent, WorkerEnded, WorkerHung, WorkerProcess
 
-#: Part of the memory that a worker may have which the store may occupy.
+#: Share of a worker's memory limit for the store.
 PART: Final = 0.25
 
 
@@ -146,7 +146,7 @@ def _of_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> H
 
 
 def _of_reference(pattern: Pattern, parameters: Mapping[str, Any], ranks: int) -> Hashable:
-    # a reference sees every parameter, also one that the problem's function does not name
+    # a reference sees every parameter, including those that the problem's function does not name
     return pattern.make_reference, pattern.rtol, pattern.atol, _values(parameters), ranks
 
 
@@ -175,9 +175,9 @@ def second_of(
     return None
 
 
-#: It takes the time of cores that are free.
+#: Niceness of the process: it uses only idle cores.
 NICENESS: Final = 19
-#: Where an array may begin in the file.
+#: Alignment of arrays in the file, in bytes.
 ALIGNED: Final = 4096
 
 

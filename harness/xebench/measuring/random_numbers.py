@@ -22,7 +22,7 @@ WORDS: Final = 4
 BLOCK_BYTES: Final = 8 * WORDS
 #: Least bytes of an array that a device fills.
 LARGE_BYTES: Final = 1 << 22
-#: Most bytes that it fills at once: small beside the problem's own arrays.
+#: Most bytes that it fills at once, small compared with the problem's own arrays.
 PART_BYTES: Final = 1 << 26
 #: A device makes whole numbers where numpy refuses fewer than so many of 2**32 words. What follows a refused one is
 #: made again.

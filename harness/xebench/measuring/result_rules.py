@@ -63,4 +63,4 @@ class ResultRules:
             raise UnusableReference(f"@pattern.check refuses the reference: {fault}")
         contents: dict[str, Array] = {**reference, **garbage}
         if self.fault(contents) is None:
-            raise UnusableReference("@pattern.check accepts outputs that nothing wrote: have it look at all of them")
+            raise UnusableReference("@pattern.check accepts outputs that nothing wrote: make it check all of them")

@@ -69,7 +69,7 @@ def _on_host(value: Any) -> Array | None:
     return None if to_numpy is None else np.asarray(to_numpy())
 
 
-#: Calls in a row after which the device had work left, so that it is not the system's doing.
+#: Consecutive calls with work left on the device that exclude a disturbance by the system.
 TRIES: Final = 3
 
 
@@ -136,7 +136,7 @@ class Programs:
         return own.key
 
 
-#: Smallest input that the device looks at itself: the sums of a smaller one would be as large as half of it.
+#: Smallest input in bytes that the device checks: the checksums of a smaller one would take half as much memory.
 LARGE_BYTES: Final = 1 << 20
 #: Most work-items, each with a sum of its own: enough to read the memory of a large GPU at a good part of its speed.
 ITEMS: Final = 1 << 16

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from xebench.measuring.place import CompiledStage
 
 
-# A crash must not cost more than this much of what was measured.
+# Seconds of measurements that a crash may cost at most.
 FLUSH_AFTER_S = 0.05
 
-# Interval of the checks for rows that are stuck behind a hanging sample; long, since a check may disturb a sample.
+# Seconds between checks for rows stuck behind a hanging sample; long, since a check may disturb a sample.
 STUCK_AFTER_S = 0.25
 
 
-#: Seconds that a visit to a family waits for a throttled device in all, and from one look to the next.
+#: Seconds that a visit waits for a throttled device in total, and between two looks.
 COOLING_S = 5.0
 COOLING_LOOK_S = 0.25
 
@@ -158,7 +158,7 @@ class RowStream:
         """Send all queued rows, and the machine's state meanwhile."""
         with self._lock:
             machine = self._observe(self._monitor) if self._monitor is not None and self._samples else []
-            # events first: so a killed run has the events of each of its samples
+            # events first, so that a killed run has the events of each of its samples
             for table, rows in (("events", self._events), ("samples", self._samples), ("machine", machine)):
                 if rows:
                     self.sender.send(TableRows(table, rows))
@@ -171,7 +171,7 @@ class RowStream:
         self.flush()
         self._monitor = monitor
         over = threading.Event()
-        # it may send rows while the thread that measures sends a message of its own: a `Sender` keeps the two apart
+        # the measuring thread may send a message at the same time: a `Sender` keeps the two apart
         helper = threading.Thread(target=self._send_stuck, args=(over,), daemon=True)
         helper.start()
         try:
@@ -211,10 +211,10 @@ WAKING_NS: Final = 50_000
 
 LATE_PART: Final = 0.1
 
-#: Part of the length wanted for a sample under which it is short: a batch aims at the whole of it.
+#: Share of the wanted length below which a sample is short; batches aim at the full length.
 SHORT_PART: Final = 0.5
 
-#: Part by which a cold sample may be faster than the roof: the roof is a measurement too.
+#: Relative margin above the roof for a cold sample, since the roof is measured as well.
 ROOF_TOLERANCE: Final = 0.05
 
 
@@ -278,7 +278,7 @@ class Rules:
             self._earlier_end_ns = max(event.end_ns for event in times)
 
     def _late_again(self, variant: str, measured: MeasuredSample) -> bool:
-        # once may be the system's doing, which can take the core away at any moment; forgotten work is always late
+        # a single late sample may be the system's doing; forgotten work is late every time
         before = self._late.get(variant, False)
         self._late[variant] = is_late(measured)
         return before and self._late[variant]
@@ -300,7 +300,7 @@ def is_late(measured: MeasuredSample, least_ns: int = LATE_NS) -> bool:
 
 def times_of(measured: MeasuredSample) -> dict[Metric, float]:
     """Every metric of a sample in ns, of all its executions together."""
-    # devices with clocks of their own work side by side: the longest time is that of all
+    # devices with separate clocks work side by side, so the longest time counts
     totals = [metrics.sample_times(own, measured.host_ns, measured.build_ns) for own in measured.times_by_clock()]
     return {kind: max(own[kind] for own in totals) for kind in Metric}
 

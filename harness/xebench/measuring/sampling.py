@@ -22,7 +22,7 @@ from xebench.vocabulary import State, metric_named
 
 Clock = Callable[[], float]
 
-#: Fewest blocks before the rule may say that the speed-up is known. Intervals of fewer blocks are valid, but
+#: Fewest blocks before the stopping rule applies. Intervals of fewer blocks are valid, but
 #: stopping on a width picks those that are narrow by chance (`xebench.results.analysis.intervals`).
 MIN_BLOCKS: Final = 10
 
@@ -31,10 +31,10 @@ MIN_BLOCKS: Final = 10
 #: that are narrow by chance end the sampling too often (`tools.studies.intervals`).
 FIRST_BLOCKS: Final = 32
 
-#: Fewest instances of a family before the rule may say that the speed-up is known, but for a quick look.
+#: Fewest instances of a family before the stopping rule applies, except in quick runs.
 MIN_INSTANCES: Final = ENOUGH_INSTANCES
 
-#: Fewest where the run's other pairs say how much instances differ (`xebench.results.analysis.moderation`).
+#: Fewest if the run's other pairs show how much instances differ (`xebench.results.analysis.moderation`).
 FEW_INSTANCES: Final = 3
 
 
@@ -94,7 +94,7 @@ QUANTA: Final = 100
 #: Host time that a sample should last, by the wall metric: waking up the waiting thread varies by microseconds.
 WALL_NS: Final = 100_000
 
-#: Most executions in a sample; the times of each of their commands are kept.
+#: Most executions in a sample, since the times of each command are kept.
 MAX_BATCH: Final = 64
 
 
@@ -123,7 +123,7 @@ def batch_size(times_ns: Mapping[str, float], least: float, *, block_s: float, l
     return max(1, min(wanted, affordable, MAX_BATCH))
 
 
-#: Blocks grow by this part between two looks at the interval: frequent looks would stop at a lucky narrow one.
+#: Relative growth in blocks between two looks at the interval: frequent looks would stop at a narrow one by chance.
 LOOK_AGAIN = 0.2
 
 

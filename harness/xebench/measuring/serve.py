@@ -55,7 +55,7 @@ def _serve(arguments: list[str], prepare: str = "prepare") -> int:
     be_the_first_to_go()
     # a crash in native code leaves the line of the pattern in the output
     faulthandler.enable()
-    # a batch system may send these to every process of a job: they are the parent's to answer
+    # a batch system may send these to every process of a job: the parent handles them
     for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)
     note_stops()

@@ -16,9 +16,9 @@ import numpy as np
 from xebench.errors import TooLarge
 from xebench.session.device_memory import allocate
 
-#: Spacers of each kind, of the device's memory and of the host's, that are added at once.
+#: Number of spacers added at once, in the device's and in the host's memory each.
 COUNT: Final = 4
-#: Largest spacer, and the part of the device's memory that it takes at most: one in so many.
+#: Largest spacer in bytes, and the divisor of the device's memory that limits it further.
 LARGEST_BYTES: Final = 2 << 20
 PART_OF_MEMORY: Final = 4096
 PAGE_BYTES: Final = 4096

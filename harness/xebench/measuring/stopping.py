@@ -24,7 +24,7 @@ from xebench.results.analysis.moderation import NOTHING, Prior, moderate
 from xebench.results.analysis.statistics import Floats, SeriesStart, settled, start_of
 from xebench.vocabulary import StopReason
 
-#: Why one instance of a family was left though its speed-ups are not known yet: the next one begins.
+#: Reasons to begin the next instance before the speed-ups are known.
 NEXT_INSTANCE: Final = "next instance"
 
 
@@ -92,17 +92,17 @@ def log_speedups(
     return {name: log_ratios(base[valid[name]], own[valid[name]]) for name, (base, own) in both.items()}
 
 
-#: Fewest instances from which it is estimated how much they differ.
+#: Fewest instances for an estimate of their spread.
 FEWEST_MEDIANS: Final = 3
 
-#: Part of the precision that an interval of few instances must be narrower than: that it is narrow may be luck.
+#: Share of the precision that an interval of few instances must reach, since it may be narrow by chance.
 FEW_MARGIN: Final = 0.7
 
 #: Seconds that are given to look for a slow start in the first instance. With 32 blocks of everything, however slow,
 #: a run on a GPU took twice as long for its samples.
 LOOK_S: Final = 0.25
 
-#: Blocks of warm-up for each one of a slow start that was seen: it is not equally long in all instances.
+#: Blocks of warm-up per block of an observed slow start, whose length varies between instances.
 START_MARGIN: Final = 1.25
 
 #: Log speed-ups by variant, for each instance.
@@ -225,7 +225,7 @@ class Instances:
             return None
         if over is not None or not enough:
             return over
-        # an instance of fewer blocks would weigh as much as the others, and say less
+        # an instance of fewer blocks would weigh as much as the others with less information
         if self._sampling.max_blocks - taken < self._share.min_blocks:
             return StopReason.MAX_BLOCKS
         whole = len(self._left) + 1 >= self._fewest

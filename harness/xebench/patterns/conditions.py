@@ -63,7 +63,7 @@ def _obstacle(claim: Claim, facts: Callable[[str], Sequence[int]]) -> str:
         if int(number) not in found:
             here = ", ".join(map(str, found)) or "not known"
             # the condition last: as one long word it has no room for a sign behind it in a terminal of 80 columns
-            return f"{word} here: {here}; made of devices with {condition}"
+            return f"{word} here: {here}; the claim covers devices with {condition}"
     return ""
 
 

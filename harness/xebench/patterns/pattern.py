@@ -40,7 +40,7 @@ LONGEST_TEXT: Final = 4000
 LONGEST_ENVIRONMENT: Final = 30_000
 #: Processes of MPI at most on the one machine that measures.
 MOST_RANKS: Final = 1024
-#: Functions of these kinds do not work when they are called, but later.
+#: Kinds of functions that do not run when they are called, but later.
 _NOT_RUN_BY_A_CALL: Final = (
     inspect.iscoroutinefunction,
     inspect.isgeneratorfunction,
@@ -48,7 +48,7 @@ _NOT_RUN_BY_A_CALL: Final = (
 )
 #: On an axis: the value that the device which measures offers (`xebench.patterns.plan.Family.on`).
 DEVICE: Final = "device"
-#: Axes that may say so.
+#: Axes that may have this value.
 DEVICE_AXES: Final = ("sub_group_size",)
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -388,7 +388,7 @@ class Pattern:
         if roles.count(Role.NAIVE) > 1:
             self._fail("variants", "more than one naive variant")
         if not {Role.NAIVE, Role.BASELINE} & set(roles):
-            self._fail("variants", "declare a naive variant, the side that speed-ups are counted from")
+            self._fail("variants", "declare a naive variant, the baseline of speed-ups")
         for variant in self.variants.values():
             if variant.against:
                 self._check_against(variant, variant.against)
@@ -442,7 +442,7 @@ class Pattern:
         against = claim.against or self.baseline_variant.name
         self._check_against(variant, against)
         if against == variant.name and not claim.of_end:
-            self._fail("claim", f"{variant.name} is what it is compared with: say against= which variant")
+            self._fail("claim", f"{variant.name} is the baseline itself: name another variant with against=")
 
     def _check_against(self, variant: Variant, against: str) -> None:
         if variant.against == variant.name:

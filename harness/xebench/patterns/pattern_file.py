@@ -54,7 +54,7 @@ def load_file(path: Path) -> list[Pattern]:
     assert spec is not None  # the name ends in .py: see `xebench.patterns.registry`
     module = importlib.util.module_from_spec(spec)
     try:
-        # from its text: Python takes a file's kept bytecode for its own when size and second of change are the same
+        # compiled from text: Python reuses cached bytecode if size and modification second are equal
         with _registered(module):
             exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
     except PatternError:
@@ -64,7 +64,7 @@ def load_file(path: Path) -> list[Pattern]:
         if _imports_from(error, _OLD_NAME):
             raise PatternError(f"{where}: the package is called xebench: write 'from xebench import ...'") from error
         raise PatternError(f"{where}: {describe_error(error)}: {_advice(error)}") from error
-    # a second name for a pattern is no second pattern
+    # an alias of a pattern is not a second pattern
     patterns = list(dict.fromkeys(value for value in vars(module).values() if isinstance(value, Pattern)))
     if not patterns:
         raise PatternError(f"{path} declares no pattern: create one with 'pattern = Pattern(...)'")
@@ -115,7 +115,7 @@ def _imports_from(error: BaseException, package: str) -> bool:
 def _advice(error: BaseException) -> str:
     if _imports_from(error, "numba_dpex"):
         return "import kernel and kernel_api from xebench, which have them on every stack"
-    return "mend the pattern file"
+    return "fix the pattern file"
 
 
 def _line_in(path: Path, error: BaseException) -> str:
@@ -139,7 +139,7 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
         runtime.load()
     except BrokenEnvironment as error:
         broken = error  # a matter only for files that import what cannot be imported
-    # before they are executed: a file that changes meanwhile is read again the next time
+    # hashed before execution, so that a file that changes meanwhile is read again next time
     sources = {file: contents_hash(file) for file in files if os.access(file, os.R_OK)}
     patterns: list[PatternInfo] = []
     try:

@@ -147,7 +147,7 @@ def build_plan(
             values[name] = [_like(values[name], name, value) for value in overrides[name]]
         for point in itertools.product(*values.values()):
             chosen = dict(zip(values, point, strict=True))
-            # a number that is given as the preset has it (64.0 for 64) is the preset's
+            # a number equal to the preset's (64.0 for 64) counts as the preset's
             as_own = {name: value for name, value in own.items() if chosen[name] == value}
             families.append(Family(info, preset, {**chosen, **as_own}, own))
         families += _further_families(info, preset, values, overrides)

@@ -12,12 +12,12 @@ from xebench.errors import suggestion
 from xebench.results.device_facts import RATE_ROOFS
 from xebench.vocabulary import DeviceClass
 
-#: What tables, JSON and the command line can have as a size or on an axis; numpy's numbers are not among them.
+#: Types of sizes and axis values that tables, JSON and the command line support; numpy's numbers are excluded.
 PLAIN: Final = (bool, int, float, str)
-#: Keys of what `fit` gives.
+#: Keys of the result of `fit`.
 _KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each"}
 
-#: How many times the last-level cache a lesson about memory goes over.
+#: Size of the data of a lesson about memory, in last-level caches.
 CACHES: Final = 4
 
 #: Bytes for each lane that keep a GPU's memory busy for 25 empty kernels, so that what each launch costs is 4 % of it:

@@ -175,11 +175,11 @@ def _how_it_ended(log: str, failure: str, limit_s: float) -> XebenchError:
         failure = f"still running after {limit_s:g} s"
     line = re.search(rf'File "{re.escape(file)}", line (\d+)', stacks)
     where = Path(file).name + (f":{line[1]}" if line else "")
-    return PatternError(f"{where}: {failure}, while its declarations were read: mend the pattern file")
+    return PatternError(f"{where}: {failure}, while its declarations were read: fix the pattern file")
 
 
 _INSTALLED: Final = PACKAGE.resolve() / "benchmarks"
-#: In this package where a wheel brought it, beside it in a source tree; never looked for on the path, where another
+#: In this package for a wheel, next to it in a source tree; never searched on the path, where another
 #: package may have the name.
 BENCHMARKS: Final = _INSTALLED if _INSTALLED.is_dir() else _INSTALLED.parents[2] / "benchmarks"
 

@@ -31,10 +31,10 @@ from xebench.patterns.revision_modules import RevisionModules
 from xebench.system import disk_cache
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Role
 
-#: In place of a revision: the files as they are now.
+#: Stands for the files as they are now, in place of a revision.
 WORKING_TREE: Final = "."
 
-#: What a file of a folder has that declares patterns; the others are modules that these import.
+#: Marks a file that declares patterns; others in the folder are modules that these import.
 _DECLARES: Final = "Pattern("
 
 
@@ -275,7 +275,7 @@ def _patterns(files: Sequence[str]) -> dict[str, Pattern]:
 
 def _load(path: Path) -> list[Pattern]:
     patterns = load_file(path)
-    # what a file imports is looked for here, to notice when it changes (`xebench.patterns.pattern_file`)
+    # imports are searched here, to notice when they change (`xebench.patterns.pattern_file`)
     module = ModuleType(f"{PACKAGES}version_{hashlib.sha256(bytes(path)).hexdigest()[:16]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module

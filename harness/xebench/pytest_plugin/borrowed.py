@@ -17,7 +17,7 @@ from xebench.errors import XebenchError
 #: Attributes of its fixture: the timer; the resolution of timers, by timer; seconds for a test; its use so far.
 NAMES: Final = ("_timer", "_precisions", "_max_time", "_mode")
 
-#: The oldest and the newest version that the plugin's tests have passed with.
+#: The oldest and the newest tested version.
 TESTED: Final = ("4.0.0", "5.3.1")
 
 

@@ -104,7 +104,7 @@ def _noting(function: Callable[[], Any], raised: list[BaseException]) -> Callabl
 FIRST_EXECUTIONS: Final = 4
 
 NO_COMMAND: Final = (
-    "the function submitted nothing that is recorded: use device_benchmark.queue, or return the events of its commands"
+    "the function submitted no recorded command: use device_benchmark.queue, or return the events of its commands"
 )
 
 

@@ -89,7 +89,7 @@ def _beyond_roof(fraction: float | None) -> str:
 
 
 def _of_execution(own: Mapping[str, Any]) -> list[str]:
-    made = [f"{units.duration(own['making_ns'])} of each call is making a kernel"] if own.get("making_ns") else []
+    made = [f"{units.duration(own['making_ns'])} of each call go into a kernel"] if own.get("making_ns") else []
     return [*made, *(f"{count} x {name} in each call" for name, count in own.get("converted", {}).items())]
 
 
@@ -124,4 +124,4 @@ def untried_line(run: Run) -> str:
     without = int((tried == 0).sum())
     if not without:
         return ""
-    return f"{without} of {len(tried)} patterns ran at sizes that work-groups divide alone: no odd size was tried"
+    return f"{without} of {len(tried)} patterns ran only at multiples of a work-group: no odd size was tried"

@@ -170,7 +170,7 @@ def disturbed_line(run: Run) -> str:
 def lacking_line(run: Run) -> str:
     """The roofs that could not be measured, with the reasons, in one line; empty if all were."""
     reasons = _by_host(run, lambda device: str(device["roofs_from"]).partition("; ")[2])
-    return f"roofs that are not known: {reasons}" if reasons else ""
+    return f"unknown roofs: {reasons}" if reasons else ""
 
 
 def noise_line(run: Run) -> str:
@@ -298,7 +298,7 @@ def _many_flags(run: Run) -> list[str]:
 def _one_instance(run: Run) -> str:
     with_interval, alone = _of_one_instance(run)
     which = "" if alone == with_interval else f" in {alone} of {with_interval} pairs"
-    return f"one instance{which}: chances of placement are not in the intervals; --instances 6" if alone else ""
+    return f"one instance{which}: intervals exclude memory placement; use --instances 6" if alone else ""
 
 
 def _fixed_cost(run: Run) -> str:

@@ -84,9 +84,9 @@ _HOST = text("host", "Host of the device in a run over several (`--on`); null in
 _DEVICE = text("device", "Filter string of the device, such as level_zero:gpu:0.", required=True)
 DEVICE_CLASS = text("device_class", f"{' or '.join(DeviceClass)}.", required=True)
 PLACE = (_HOST, _DEVICE, DEVICE_CLASS)
-METRIC = text("metric", f"Which time of a sample counts: {', '.join(Metric)}.", required=True)
+METRIC = text("metric", f"Time of a sample that counts: {', '.join(Metric)}.", required=True)
 STATUS = text("status", f"{', '.join(Status)}.", required=True)
-REASON = text("reason", "Why the status is not ok, in one line.")
+REASON = text("reason", "Reason why the status is not ok, in one line.")
 STATE = text("state", "hot or cold; null when nothing was sampled.")
 LATER = "Declared for a later version: null so far."
 CASE_ID = text(
@@ -120,7 +120,7 @@ DEVICES: Final = (
     count("max_clock_mhz", "Highest clock.", "MHz"),
     number("timer_resolution_ns", "Quantum of the profiling timer.", "ns"),
     text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
-    text("hardware_id", "PCI address or UUID, which tell equal devices apart; null if the driver gives neither."),
+    text("hardware_id", "PCI address or UUID, which distinguish equal devices; null if the driver gives neither."),
     text("selftest", "ok, or what the device computes wrong."),
     *(number(roof.column, roof.meaning, roof.unit) for roof in Roof),
     text(
@@ -140,8 +140,8 @@ DEVICES: Final = (
     ),
     text("roofs_from", "When the roofs were measured, with why one has no value; or why there are none."),
     number("empty_kernel_ns", "Device time of a kernel that does nothing: median.", "ns"),
-    number("empty_kernel_queue_ns", "Its submission to its start: median.", "ns"),
-    number("empty_kernel_host_ns", "Its launch and the wait for it, on the host: median.", "ns"),
+    number("empty_kernel_queue_ns", "Time from its submission to its start: median.", "ns"),
+    number("empty_kernel_host_ns", "Host time to launch it and wait for it: median.", "ns"),
     number("launch_overhead_ns", "Host time to submit a prepared launch, without the wait: median.", "ns"),
     number("aa_speedup", "Speed-up of a kernel over itself: 1 but for what this machine adds."),
     number("aa_low", "Lower end of its 95 % interval."),
@@ -158,7 +158,7 @@ CASES: Final = (
     DEFAULTS,
     text(
         "parameters_from",
-        "What parameters follow: the device, or, where the guide has none, ours; null for the guide's and fixed ones.",
+        "Origin of sizes: the device, or ours if the guide has none; null for the guide's and fixed ones.",
     ),
     text(
         "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
@@ -172,19 +172,19 @@ CASES: Final = (
     METRIC,
     text(
         "claims",
-        "JSON list of what is claimed of the variant at this point: word, against, at_least, within, where, on, kind, "
+        "JSON list of the claims about the variant at this point: word, against, at_least, within, where, on, kind, "
         "figure, strength, source (xebench.Claim).",
     ),
-    text("against", "Variant that it is compared with where nothing is claimed; null: the family's baseline."),
+    text("against", "Variant that it is compared with without a claim; null for the family's baseline."),
     STATUS,
     REASON,
     text(
         "stopped_by",
-        "Which rule ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
+        "Rule that ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
     ),
     text(
         "visit_seconds",
-        f"JSON object: seconds of all visits to the family, by what they went into: {', '.join(VisitPart)}.",
+        f"JSON object: seconds of all visits to the family, by part: {', '.join(VisitPart)}.",
     ),
     number("same_within", "Relative difference below which the case and its baseline count as the same."),
     number(
@@ -193,7 +193,7 @@ CASES: Final = (
         "the reference is in no higher precision, or a result is not finite.",
     ),
     number("rtol", "Relative tolerance of the comparison with the reference."),
-    number("atol", "Absolute tolerance of it."),
+    number("atol", "Absolute tolerance of the comparison."),
     number(
         "tolerance_used",
         "Largest error of a right result, as a part of what the tolerances allow at its element: 0 to 1.",
@@ -202,17 +202,17 @@ CASES: Final = (
         "first_commands",
         "Commands, without barriers, of the first call in an instance whose samples submitted fewer; null if none did.",
     ),
-    count("sampled_commands", "The most that a sample of that instance submitted."),
+    count("sampled_commands", "Most commands that a sample of that instance submitted."),
     count("prepared_kernels", "Kernels that its preparation submitted."),
     count("seed", "Seed of the problem's data."),
     count(
         "data_sets",
-        "How many sets of inputs, of neighbouring seeds, its instances take in turn; 1 where the second could not be "
+        "Number of input sets, of neighbouring seeds, that its instances take in turn; 1 where the second could not be "
         "made.",
     ),
     count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
     count("operations", "Least number of operations that the lesson needs."),
-    text("operation_kind", "What an operation is: fp32, fp64, int32, ..."),
+    text("operation_kind", "Kind of operation: fp32, fp64, int32, ..."),
     count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
     count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
     count("peer_bytes", "Least traffic from device to device.", "bytes"),
@@ -240,12 +240,12 @@ CASES: Final = (
     ),
     text(
         "devices",
-        "What it ran on where that is not the device alone: so many devices, or sub-devices of it, and how it was cut.",
+        "Devices that it ran on, if not the device alone: their number and kind, and how a device was partitioned.",
     ),
-    text("doubt", "Why the times of its commands are in doubt, with the cure; null if they are not."),
+    text("doubt", "Reason to doubt the times of its commands, with the cure; null if there is none."),
     text("error_text", "Whole text of the error, if the reason has only its first line."),
     text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
-    text("results_note", "What is odd about the reference: all zero, or the same for every seed; null for nothing."),
+    text("results_note", "Oddity of the reference: all zero, or the same for every seed; null if there is none."),
     text(
         "traced",
         "JSON object: what a traced execution did beside its kernels: making_ns (kernels compiled and built), "
@@ -264,19 +264,19 @@ SAMPLES: Final = (
     count("instance", "Instance of the family: each has new arrays and newly built kernels."),
     text("state", f"{', '.join(State)}.", required=True),
     text("stage", "Stage of a compile row: typing, translate, build or launch."),
-    Column("cached", "boolean", "Whether a compile row was answered by a cache."),
+    Column("cached", "boolean", "True if a cache answered a compile row."),
     count("batch", "Executions that were timed together; the times are those of one: total over batch."),
-    count("data_set", "Which of the family's inputs the sample was taken on: 0 or 1."),
+    count("data_set", "Number of the input set that the sample was taken on: 0 or 1."),
     count("events", "Commands that the session recorded of one execution, without barriers: rows of the table events."),
     *(number(metric.column, metric.meaning, "ns") for metric in Metric),
     number("queue_ns", "First submit to first start.", "ns"),
     number("session_ns", "Part of host_ns that passed in calls of the session that submit.", "ns"),
-    Column("valid", "boolean", "Whether the timestamps can be trusted.", required=True),
-    text("sample_flags", "What was noticed about the sample, with commas between; empty if nothing.", required=True),
+    Column("valid", "boolean", "True if the timestamps are valid.", required=True),
+    text("sample_flags", "Flags of the sample, with commas between; empty if there are none.", required=True),
     Column(
         "checked",
         "boolean",
-        "Whether the last check that speaks for it passed; rows of compilation and traced executions need none. "
+        "True if the last check that covers it passed; rows of compilation and traced executions need none. "
         "Without it a sample does not count.",
         required=True,
         derived=True,
@@ -296,10 +296,10 @@ EVENTS: Final = (
         required=True,
     ),
     text("name", "Name of the kernel or of the call."),
-    text("queue", "Which queue of the sample took it."),
+    text("queue", "Queue of the sample that took it."),
     count(
         "clock",
-        "Whose clock the times are of: 0 is the device and its sub-devices, others are devices beside it. Times of two "
+        "Clock of the times: 0 for the device and its sub-devices, others for further devices. Times of two "
         "clocks cannot be compared.",
     ),
     count(
@@ -309,13 +309,13 @@ EVENTS: Final = (
         "Null of samples: a traced execution alone is timed so, as the readings take time.",
         "ns",
     ),
-    count("submit_ended_host_ns", "When that call returned.", "ns"),
-    count("over_host_ns", "When the host had waited for the command: it was over by then. Null of samples.", "ns"),
+    count("submit_ended_host_ns", "Time at which that call returned.", "ns"),
+    count("over_host_ns", "Time at which the host had waited for the command. Null of samples.", "ns"),
     count("thread", "Thread of the host that called, of a traced execution: 0 runs the variant, others came later."),
     count("submit_ns", "Submission, on the device's clock.", "ns"),
     count("start_ns", "Start, on the device's clock.", "ns"),
     count("end_ns", "End, on the device's clock.", "ns"),
-    count("bytes", "What a copy, or a fill of the session, writes; null for other kinds.", "bytes"),
+    count("bytes", "Bytes that a copy, or a fill of the session, writes; null for other kinds.", "bytes"),
     text(
         "route",
         "Kinds of memory of such a copy: device, shared or host of USM, pageable of other host memory, such as "
@@ -335,12 +335,12 @@ MACHINE: Final = (
     number("gpu_limit_mhz", "Lowest upper limit of the GPU tiles' clocks.", "MHz"),
     count("throttled", "Times that the first core and its package were throttled, and GPU tiles that are."),
     count("gpu_clients", "Other processes that have the GPU open."),
-    text("changed", "Which of these are not what they were when sampling began; empty if none.", required=True),
+    text("changed", "Names of those that changed since sampling began; empty if none.", required=True),
 )
 
 CHECKS: Final = (
     CASE_ID,
-    count("first_sample", "First sample that the check speaks for.", required=True),
-    count("end_sample", "Number after the last one.", required=True),
-    text("result", f"{', '.join(CheckResult)}; of several that speak for a sample the last counts.", required=True),
+    count("first_sample", "First sample that the check covers.", required=True),
+    count("end_sample", "Number after the last sample that the check covers.", required=True),
+    text("result", f"{', '.join(CheckResult)}; the last check that covers a sample counts.", required=True),
 )

@@ -72,9 +72,9 @@ SUMMARIES: Final = (
         "Part of the time in which any event ran, barriers aside, in which two or more ran: median over the samples; "
         "null without events.",
     ),
-    text("overlap_note", "Why overlap is null although events ran, in one line; null where it is not."),
+    text("overlap_note", "Reason why overlap is null although events ran, in one line; null otherwise."),
     number(
-        "concurrency", "How many events ran, on average, while any did: median over the samples; null without events."
+        "concurrency", "Mean number of events that ran while any did: median over the samples; null without events."
     ),
     count("queues", "Queues that the events of its first sample were submitted to."),
     number(
@@ -89,7 +89,7 @@ SUMMARIES: Final = (
         "side by side gained from it.",
     ),
     number("link_apart", "The same over the sum of the copies' times: above 1 only where a roof is too low."),
-    text("link_note", "The doubt of link_roofs where link_apart is above 1.02, in one line; null where it is not."),
+    text("link_note", "Doubt about link_roofs if link_apart is above 1.02, in one line; null otherwise."),
     number("compile_ns", "Sum of the case's compile rows.", "ns"),
     number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     number("rate_gops", "operations / median_ns.", "Gop/s"),
@@ -99,7 +99,7 @@ SUMMARIES: Final = (
         "memory, cache, compute, slm, device link or host link: the roof that is nearest; cache also when a case of "
         "unknown working set is faster than the memory.",
     ),
-    text("roof_note", "The doubt of the roof where the fraction is above 1.02, in one line; null where it is not."),
+    text("roof_note", "Doubt about the roof if the fraction is above 1.02, in one line; null otherwise."),
     STATUS,
     REASON,
 )
@@ -137,16 +137,16 @@ PAIRS: Final = (
     count("blocks", "Blocks in which both sides have a sample that counts, of long enough instances.", required=True),
     count("instances", "Instances of the family that these blocks are of."),
     text("outcome", f"{', '.join(Outcome)}; same: within the case's same_within.", required=True),
-    text("claim", f"What is claimed: {', '.join((*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS))}; null if nothing."),
-    text("claimed_for", "Class of devices that it is claimed of; null for all."),
-    text("claim_condition", "Facts of a device on which alone it is claimed, such as stacks=2; null for none."),
+    text("claim", f"Word of the claim: {', '.join((*TIME_CLAIMS, *ACCURACY_CLAIMS, *END_CLAIMS))}; null if nothing."),
+    text("claimed_for", "Class of devices that the claim covers; null for all."),
+    text("claim_condition", "Facts of a device that the claim requires, such as stacks=2; null for none."),
     text("judged_sweep", f"Parameter along which the claim is judged over several families. {LATER}"),
     Column(
         "same_program",
         "boolean",
-        "Whether both sides are one program (cases.program): then no claim of time is judged. Null where unknown.",
+        "True if both sides are one program (cases.program): then no claim of time is judged. Null where unknown.",
     ),
-    text("strength", f"Who claims it: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
+    text("strength", f"Source of the claim: {', '.join(Strength)} (stated: the guide says so; implied: it follows)."),
     text("guide_source", "Lines of the guide that claim it, such as G 4530: a line of its English text."),
     number("guide_speedup", "The speed-up that the guide prints."),
     text("guide_device", "Product that it measured on."),
@@ -157,10 +157,10 @@ PAIRS: Final = (
         "Whether product, metric and size are those of the guide's figure: else it does not promise how much. Null "
         "without a figure.",
     ),
-    number("at_least", "The smallest ratio that is promised and was judged; null where nobody promises how much."),
+    number("at_least", "Smallest ratio that is promised and was judged; null if no amount is promised."),
     text("answer", f"{', '.join(Answer)}.", required=True),
     text("reason_code", f"Why, for programs: {', '.join(REASON_CODES)}."),
-    text("reason", "What the answer rests on, in one line for people.", required=True),
+    text("reason", "Reason of the answer, in one line for people.", required=True),
     number(
         "times_empty_kernel",
         "The shorter side's device time over an empty kernel's; where it is small, fixed cost is in the speed-up. Null "
@@ -186,18 +186,18 @@ COMPARISONS: Final = (
     number("speedup_low", "Lower end of the 95 % interval of the speed-up."),
     number("speedup_high", "Upper end of the 95 % interval of the speed-up."),
     text("outcome", f"{', '.join(Outcome)}; same: within the threshold.", required=True),
-    text("reason", "What the outcome rests on, in one line.", required=True),
+    text("reason", "Reason of the outcome, in one line.", required=True),
 )
 
 PAIR_COMPARISONS: Final = (
     PATTERN,
     *PROGRAM,
-    text("baseline", "What the variant is compared with."),
+    text("baseline", "Variant that it is compared with."),
     *PROBLEM,
     DEVICE_CLASS,
     STATE,
     METRIC,
-    text("claim", "What is claimed; null where nothing is."),
+    text("claim", "Word of the claim; null without a claim."),
     text("before_answer", f"In the first run, null where it lacks the pair: {', '.join(Answer)}."),
     text("after_answer", f"In the second run, null where it lacks the pair: {', '.join(Answer)}."),
     number("before_speedup", "The variant against its baseline in the first run."),
@@ -206,5 +206,5 @@ PAIR_COMPARISONS: Final = (
     number("change_low", "Lower end of the 95 % interval of the change."),
     number("change_high", "Upper end of the 95 % interval of the change."),
     text("outcome", f"{', '.join(Outcome)}; same: within the threshold.", required=True),
-    text("reason", "What the outcome rests on, in one line.", required=True),
+    text("reason", "Reason of the outcome, in one line.", required=True),
 )

@@ -310,10 +310,10 @@ def _check_end(file: BinaryIO) -> None:
     file.seek(max(0, size - _END.size - 20))
     tail = file.read()
     if len(tail) < _END.size or tail[: -_END.size].startswith(_END_OF_64):
-        raise ValueError("it is no zip of xebench")
+        raise ValueError("it is not a zip written by xebench")
     signature, _, _, _, entries, bytes_of_list, _, comment = _END.unpack(tail[-_END.size :])
     if signature != b"PK\x05\x06" or comment or entries != len(_ENTRIES) or bytes_of_list > _MOST_OF_LIST:
-        raise ValueError("it is no zip of xebench")
+        raise ValueError("it is not a zip written by xebench")
 
 
 def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:

@@ -309,7 +309,7 @@ def telling_damage(folder: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise RunFolderError(
-            f"{folder} holds what no run writes ({describe_error(error)}): restore it from a copy of the run"
+            f"{folder} holds data that no run writes ({describe_error(error)}): restore it from a copy of the run"
         ) from error
 
 

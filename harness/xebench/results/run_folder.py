@@ -207,7 +207,7 @@ class RunWriter:
         self.path, self._lock, self._journal = saved, lock, journal.Journal(saved / journal.FOLDER)
         raise RunFolderError(
             f"{gone} was removed during the run: what was measured is in {saved}; "
-            f"'xebench run --resume {saved}' goes on"
+            f"'xebench run --resume {saved}' continues"
         )
 
     def note(self, **facts: Any) -> None:

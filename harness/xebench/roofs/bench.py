@@ -45,13 +45,13 @@ from xebench.vocabulary import is_valid
 
 AnyNumbers = TypeVar("AnyNumbers", bound=tuple[int, ...])
 
-#: The host's clock must confirm a time: it may see a kernel end so much later, in parts of its time and in ns.
+#: Tolerances within which the host's clock must confirm a device time: relative, and in ns.
 LATE_PART = 0.2
 
 LATE_NS = 500_000
-#: What a form raises that the device should run.
+#: Exceptions of a form that the device should run.
 FAILURES = (WrongResult, DpexError)
-#: Elements that are written or compared at once: the host's part of that stays in its caches.
+#: Elements written or compared at once, so that the host's part stays in its caches.
 PIECE = 1 << 18
 
 
@@ -321,5 +321,5 @@ def answered(arguments: list[str]) -> Any:
 
 
 if __name__ == "__main__":
-    # the probes import this module by its name, and raise and extend the classes of that one
+    # the probes import this module by name, so the script must use the classes of that copy
     answer(importlib.import_module(Program.PROBE_ROOFS).answered)

@@ -130,7 +130,7 @@ class Transfers(ProbeGroup):
 
 #: Both halves of the samples must give rates that differ by no more than this part.
 AGREEMENT: Final = 0.05
-#: How much longer than usual to wait for halves that agree, in seconds.
+#: Additional seconds to wait for halves that agree.
 _EXTENSION_S: Final = 1.0
 
 

@@ -28,7 +28,7 @@ from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.machine import cache_bytes_by_level
 from xebench.vocabulary import DeviceClass
 
-#: How many times as good as the median the best sample is on a disturbed machine.
+#: Ratio of the best sample to the median from which a machine counts as disturbed.
 DISTURBED: Final = 1.25
 #: Roofs that may be disturbed in a measurement that is kept; all are where others use the device.
 MOST_DISTURBED: Final = 3
@@ -175,7 +175,7 @@ def roof_columns(values: Mapping[str, float | None], caches: Sequence[Cache]) ->
     return columns
 
 
-#: Where no cache is known: a working set that is read so many times as fast as the memory lies in one.
+#: Speed relative to the memory from which a working set lies in a cache, if no cache is known.
 _CACHED: Final = 1.25
 
 
@@ -253,7 +253,7 @@ def beyond_caches(measured: Mapping[int, float], cache_bytes: int) -> float:
     return max((gbps for size, gbps in measured.items() if size >= beyond_bytes(cache_bytes)), default=0.0)
 
 
-#: Increased when probes measure something else than before, so that older results are not used.
+#: Version of the stored results; increase it when probes change what they measure.
 VERSION: Final = 4
 #: Facts that distinguish a device, beside its hardware. A virtual CPU's name says nothing of its cores and memory.
 _IDENTITY: Final = (

@@ -169,7 +169,7 @@ _WRITTEN = np.float32(7)
 _ABOVE_ALL = np.float32(1 << 100)
 
 _WORKING_SETS = {level_name(size): size for size in WORKING_SETS}
-#: Levels are many; each gets a part of the patience that a roof gets.
+#: Share of a roof's patience for each of the many levels.
 _LEVEL_PATIENCE = 0.25
 #: Work-groups of each compute unit that read a working set, so that small ones keep the whole device busy.
 _READERS_PER_UNIT = 8
@@ -195,7 +195,7 @@ class GlobalMemory(ProbeGroup):
             return self._streams(name.removeprefix("stream_"))
         return {"read": self._reads, "write": self._writes}[name]()
 
-    #: What was read of the working set that was measured last.
+    #: Result of the last measured working set.
     _read_bytes = 0
 
     # ---- three arrays of one size, each made when it is first used ---------------------------------------------------

@@ -15,7 +15,7 @@ from xebench.roofs.catalogue import size_text
 
 #: STREAM's own rule: an array has at least four times the size of the last-level caches.
 CACHES = 4
-#: The same where memory is small.
+#: The same factor for small memories.
 _FEWEST_CACHES = 2
 
 _LEAST_BYTES = 64 << 20
@@ -27,7 +27,7 @@ _MOST_BYTES = 1 << 30
 _PART_OF_MEMORY = 16
 #: Elements of a block that any form of a kernel divides into whole work-groups.
 BLOCK = 1 << 16
-#: What a work-group reads of a working set in a pass.
+#: Bytes of a working set that a work-group reads in a pass.
 AGAIN_BLOCK_BYTES = 1 << 14
 #: Most passes through a working set: above it the float sums were not exact.
 MOST_PASSES = 1 << 12
@@ -99,9 +99,9 @@ def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int
 SHORTEST_NS: Final = 1_000_000
 #: How many samples a form may take until one of them can be trusted.
 _SECOND_CHANCES: Final = 8
-#: How often a problem is run to see whether it is long enough.
+#: Number of runs that test whether a problem is long enough.
 _LENGTH_RUNS: Final = 3
-#: A problem that is too short becomes at most so many times as long at once: a time of few quanta is a poor guess.
+#: Largest growth of a problem in one step, since a time of few quanta is a poor estimate.
 _MOST_GROWTH: Final = 8
 #: The exceptions of a form that needs something which the device lacks.
 _REFUSALS: Final[tuple[type[Exception], ...]] = (Unsupported, TooLarge)

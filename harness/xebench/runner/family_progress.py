@@ -23,13 +23,13 @@ from xebench.results.analysis.points import Row
 from xebench.runner.visits import Visit
 from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason, VisitPart
 
-#: Timeouts that the hangs of a family may cost together, until it is left: by variants that have not answered yet, and
+#: Most timeouts that hangs of a family may cost before it is given up: by variants that have not answered yet, and
 #: by those that have.
 MOST_TIMEOUTS: Final = 1.5
 MOST_TIMEOUTS_ANSWERED: Final = 2.0
 
-#: Once a variant hung, the others get less time than the first: so many times the slowest step that this family has
-#: come to the end of, at least a part of the timeout, and at least some seconds, since a machine may be busy.
+#: Once a variant hung, the others get less time: this multiple of the slowest step that the family has
+#: finished, at least this share of the timeout, and at least these seconds, since a machine may be busy.
 PATIENCE_STEPS: Final = 10.0
 PATIENCE_PART: Final = 0.1
 PATIENCE_S: Final = 10.0
@@ -128,7 +128,7 @@ class FamilyProgress:
         """A variant has its result of this visit; gives its row."""
         if result.stopped_by == StopReason.BUDGET and self._visit_is_cut:
             result = msgspec.structs.replace(result, stopped_by=StopReason.PASS)
-        # what a problem states outlasts a visit in which it cannot be made; the first visit alone looks at the others
+        # facts of a problem outlast a visit in which it cannot be made; only the first visit reads the others
         earlier = self.results[variant]
         kept = {name: getattr(result, name) or getattr(earlier, name) for name in ("work", "odd_size", "traced")}
         self.results[variant] = msgspec.structs.replace(result, **kept)
@@ -153,7 +153,7 @@ class FamilyProgress:
         self.hung_s += waited_s
         most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
         untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
-        return self.leave(untried, f"{', '.join(self.hung)} of this family hung; mend them first")
+        return self.leave(untried, f"{', '.join(self.hung)} of this family hung; fix them first")
 
     def leave(self, variants: Sequence[str], why: str) -> list[Row]:
         """Variants are tried no more; gives their rows. What earlier visits found stands."""

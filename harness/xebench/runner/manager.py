@@ -78,7 +78,7 @@ class Silence:
         if silent_s >= self._tell_after_s:
             self._tell_after_s += TOLD_AGAIN_S
             who = f"{self.request}: {variant}" if variant else self.request
-            self.say(f"{who} ({stage}): no answer for {silent_s:.0f} s, waits up to {limit_s:.0f} s")
+            self.say(f"{who} ({stage}): no answer for {silent_s:.0f} s, waiting up to {limit_s:.0f} s")
 
     def _moved(self) -> None:
         now = self.clock()
@@ -99,11 +99,11 @@ _WHOLE_BUDGET: Final = "the budget for the run"
 
 _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
-# What a variant's last check in a visit says of its samples, by the status that it leaves. Other ends are no check.
+# Result of a variant's last check in a visit, by the status that it leaves. Other statuses come from no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
-# Ends of a variant that another file's code in the same process may have caused.
+# Statuses that code of another file in the same process may have caused.
 _FAILURES = {Status.WRONG, Status.ERROR}
 
 
@@ -274,7 +274,7 @@ class Manager:
             if lost is None:
                 break
             self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
-            # a worker that ends after it has reported a case takes nothing from that case
+            # the end of a worker does not affect cases that it has reported
             lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
             after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
             self.sink.append("cases", progress.give_up(lost_with_it, lost.status, f"{lost}{after}"))
@@ -383,7 +383,7 @@ class Manager:
             return None
         except Lost as lost:
             if lost.silent_s is not None and lost.silent_s < patience_s:
-                # it was not given the time after which it counts as hung, so it is unknown whether it is
+                # stopped before its timeout, so it is unknown whether it hung
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
                 what = _WHOLE_BUDGET if self.clock() >= self._end_s else _SHARE_OF_BUDGET
                 raise _BudgetSpent(what, f" ({at_work})") from None

@@ -47,7 +47,7 @@ def parse_memory(text: str, total_bytes: int) -> int:
     scale = total_bytes / 100 if match[3] else _UNITS[match[2].upper()]
     limit = float(match[1]) * scale
     if limit < LEAST_MEMORY:
-        raise XebenchError(f"--memory-limit {text!r}: a worker process needs 512M to begin with; raise it")
+        raise XebenchError(f"--memory-limit {text!r}: a worker process needs at least 512M; raise it")
     return int(limit)
 
 
@@ -103,7 +103,7 @@ class RunBudget:
         """The seconds left for measuring; infinite without a limit."""
         if self.seconds is None:
             return math.inf
-        # finding out what the end takes may take time itself, and is not worth any when none is left
+        # the estimate takes time itself, so it is skipped when none is left
         reserve_s = self.reserve_s() if self._rest_s() > 0 else 0.0
         return self._rest_s() - reserve_s
 
@@ -154,7 +154,7 @@ class StopSignals:
     def __enter__(self) -> StopSignals:
         if threading.current_thread() is threading.main_thread():
             for number in STOPPING:
-                # what the caller ignores (nohup, a shell's background job) stays ignored
+                # signals that the caller ignores (nohup, a shell's background job) stay ignored
                 if (before := signal.getsignal(number)) is not signal.SIG_IGN:
                     self._before[number] = before
                     signal.signal(number, self._on_signal)
@@ -278,7 +278,7 @@ def own_folder(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for place in (folder, *folder.parents[: _DEPTH - 1]):
         if place.stat().st_uid != os.geteuid():
-            raise PermissionError(errno.EACCES, "it is another user's", str(place))
+            raise PermissionError(errno.EACCES, "it belongs to another user", str(place))
     return folder
 
 

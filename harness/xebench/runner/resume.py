@@ -27,7 +27,7 @@ from xebench.vocabulary import SAMPLED_STATES, Status, StopReason, find_baseline
 IDENTITY: Final = ("device", "name", "driver_version")
 
 
-#: The manifest's entry of a run over a scheduler: the class of its devices, and what its problems are sized by.
+#: Manifest entry of a run over a scheduler: the class of its devices, and the limits that size its problems.
 OVER_SCHEDULER: Final = "over_scheduler"
 
 
@@ -99,7 +99,7 @@ def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> N
     """
     if any(recorded[name] != here[name] for name in IDENTITY):
         raise XebenchError(
-            f"the run was measured on {_words(recorded)}, and here is {_words(here)}: start a new run with --output"
+            f"the run was measured on {_words(recorded)}, but this is {_words(here)}: start a new run with --output"
         )
 
 

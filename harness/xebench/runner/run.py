@@ -42,10 +42,10 @@ from xebench.runner.visiting import Visiting
 from xebench.system import runtime
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
-#: The end of a run is tried again when the journal is so many times as long as at the last try.
+#: Growth of the journal since the last trial after which finishing is tried again.
 GROWTH: Final = 2.0
 
-#: What is not tried: the report is printed, which takes a part of what the tables do, and the worker ends.
+#: Allowance for steps outside of the trial: printing the report, a share of the tables' time, and ending the worker.
 REPORT_PART: Final = 0.5
 
 LAST_S: Final = 2.0
@@ -120,7 +120,7 @@ class RunEnd:
 
     def say_what_is_kept(self, cause: str) -> None:
         """Print why the run ends early, and how it goes on."""
-        again = f"'xebench run --resume {self.writer.path}{self.how}' goes on"
+        again = f"'xebench run --resume {self.writer.path}{self.how}' continues"
         self.progress.say(f"{cause}: what was measured is kept in {self.writer.path}; {again}")
 
     def say_what_lacks(self, budget: RunBudget, lacking: int, wide: int) -> str | None:
@@ -146,7 +146,7 @@ class RunEnd:
             self.writer.note(ended_by=ended_by)
             return self.writer.finish("interrupted" if ended_by else "complete")
         except RunFolderError as error:
-            # a disk that is too full for the tables may have room for the manifest
+            # a disk too full for the tables may still hold the manifest
             with suppress(RunFolderError):
                 self.writer.note(ended_by=ended_by or describe_error(error), state="interrupted")
             raise
@@ -335,7 +335,7 @@ class _PartOfRun:
     def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
         """Visit the families; return why that ended before everything was done, or None."""
         visits = self.options.visits()
-        # a worker has one environment, and is kept: the first round starts one after the other
+        # a worker has one environment and is kept, so the first round starts them one after another
         families = sorted(families, key=lambda family: sorted(family.pattern.environment.items()))
         self.budget.reserve_s = EndTrials(self.writer).seconds
         unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()

@@ -125,7 +125,7 @@ BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
 
-#: Times that a run without a budget comes to each family, where it has as many instances.
+#: Visits to each family in a run without a budget, if the family has as many instances.
 PASSES = 3
 
 

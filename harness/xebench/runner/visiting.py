@@ -31,10 +31,9 @@ from xebench.runner.visits import FamilyState, PairState, Visits
 from xebench.system.runtime.machine import has_cores_to_spare
 from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, StopReason, find_baseline
 
-#: How many times as wide an interval must be that still answers, before a family makes room for others on that
-#: ground. Who looks again and again until there is an answer finds one by luck: with ten looks, intervals wider by 1.3
-#: (confidence 0.9894) are wrong together as often as one of 95 % is alone (Pocock 1977, "Group sequential methods in
-#: the design and analysis of clinical trials", table 1).
+#: A family makes room for others if even an interval wider by this factor would answer its claim. Repeated looks find
+#: an answer by luck: with ten looks, intervals wider by 1.3 (confidence 0.9894) are wrong together as often as one of
+#: 95 % is alone (Pocock 1977, "Group sequential methods in the design and analysis of clinical trials", table 1).
 MARGIN: Final = 1.3
 
 
@@ -55,7 +54,7 @@ class PairSoFar:
     state: PairState | None = None
 
 
-#: What the pairs of a run say together, by state of the caches.
+#: Prior from all pairs of a run, by state of the caches.
 PriorOf = Callable[[str], Prior]
 
 

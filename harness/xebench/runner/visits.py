@@ -16,10 +16,10 @@ from typing import Final
 from xebench.measuring.sampling import Sampling
 from xebench.results.analysis.intervals import student_factor
 
-#: Part of the budget that the first round leaves to later ones, where its visits are not too short for that.
+#: Share of the budget that the first round leaves to later ones, unless its visits would be too short.
 RESERVE: Final = 0.5
 
-#: Seconds of sampling of a first visit that are not given up for later rounds, and those below which none is worth it.
+#: Least seconds of sampling that a first visit keeps before later rounds, and least of any visit.
 USEFUL_S: Final = 0.9
 LEAST_S: Final = 0.2
 
@@ -28,19 +28,19 @@ LEAST_S: Final = 0.2
 #: instances decide 177 with 0.2 s each, 184 with 0.3 s and 186 with 0.5 s, which is half as long again.
 INSTANCE_S: Final = 0.3
 
-#: Expected seconds of the very first visit beside sampling.
+#: Expected seconds of the very first visit without its sampling.
 BESIDE_S: Final = 1.0
 
-#: How many times its seconds of sampling a visit may take until one instance makes an interval.
+#: Multiple of its sampling time that a visit may take until one instance makes an interval.
 OVERRUN: Final = 3.0
 
-#: Instances grow by this part between two visits: frequent looks would stop at a lucky narrow interval.
+#: Relative growth in instances between two visits: frequent looks would stop at an interval that is narrow by chance.
 GROWTH: Final = 0.5
 
-#: Half-width of a log speed-up above which wider is no worse.
+#: Half-width of a log speed-up above which all intervals count as equally wide.
 WIDEST: Final = 1.0
 
-#: Most instances that a claim is looked ahead for.
+#: Most further instances that are planned for a claim.
 MOST_INSTANCES: Final = 1000
 
 
@@ -161,7 +161,7 @@ class Visits:
 
     def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Visit] | None:
         passes = self.sampling.passes
-        # a family of an earlier session may have one more: what that spent on it is not known exactly
+        # a family of an earlier session may have one more, since its earlier time is not known exactly
         waiting = [number for number, family in enumerate(families) if not family.over and family.visits <= passes]
         if not waiting:
             return None
@@ -182,7 +182,7 @@ class Visits:
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
-        # the others must still have the least that is worth a visit
+        # the others must keep enough for the shortest useful visit
         spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
         longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
         return Visit(0, seconds, few if several else 1, longest_s, left_s / len(new))

@@ -106,7 +106,7 @@ class RecordedQueues(direct_calls.Recording):
             XebenchError: a variant called it; the commands of its sample so far would be forgotten.
         """
         if self._measuring:
-            raise XebenchError("session.begin and session.measure are the harness's own: leave them out")
+            raise XebenchError("session.begin and session.measure belong to the harness: do not call them")
         self._recorder.begin()
         self.doubt = ""
 
@@ -142,7 +142,7 @@ class RecordedQueues(direct_calls.Recording):
         late_ns = clock() - end + self._longest_wait()
         executions = recorder.collect(self._clocks())
         if recorder.is_late:
-            self.doubt = self.doubt or "a thread of it submits after the sample: have the sample wait for its threads"
+            self.doubt = self.doubt or "a thread of it submits after the sample: let the sample wait for its threads"
         doubt = self.doubt
         self.begin()
         build_ns = self._kernels.build_ns - built_before_ns

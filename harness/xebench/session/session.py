@@ -201,17 +201,17 @@ class Session(RecordedQueues):
             return array
 
     def buffer(self, data: Array | int | tuple[int, ...], dtype: Any = None) -> Buffer:
-        """A SYCL buffer, destroyed at the end of its ``with`` block: SYCL's own, or OpenCL's where that cannot be had.
+        """A SYCL buffer, destroyed at the end of its ``with`` block: SYCL's own, or else OpenCL's.
 
         Its copies have no events, so the pattern's metric is ``wall``.
 
         Args:
             data: a contiguous numpy array, which holds the contents and is written back at the end unless it is
                 read-only; or the shape of a buffer without contents.
-            dtype: of the elements, where ``data`` is a shape.
+            dtype: dtype of the elements, if ``data`` is a shape.
 
         Raises:
-            Unsupported: neither is there: on Level Zero without SYCL's headers or a C++ compiler.
+            Unsupported: neither is available, as on Level Zero without SYCL's headers or a C++ compiler.
         """
         self._untraced()
         if isinstance(data, np.ndarray):
@@ -223,9 +223,9 @@ class Session(RecordedQueues):
         """An argument of :meth:`launch`: the kernel's access to a buffer.
 
         Args:
-            buffer: that it is of.
-            mode: ``read``, ``write`` or ``read_write``: the runtime moves data, and makes kernels wait, by it.
-            no_init: what the buffer held is not needed.
+            buffer: buffer to access.
+            mode: ``read``, ``write`` or ``read_write``; the runtime moves data and orders kernels by it.
+            no_init: True if earlier contents are not needed.
         """
         return Accessor(buffer, mode, self.queue, no_init=no_init)
 
@@ -233,9 +233,9 @@ class Session(RecordedQueues):
         """The host's access to a buffer within a ``with`` block, which begins when the buffer's kernels are over.
 
         Args:
-            buffer: that it is of.
+            buffer: buffer to access.
             mode: ``read``, ``write`` or ``read_write``.
-            no_init: what the buffer held is not needed.
+            no_init: True if earlier contents are not needed.
         """
         self._untraced()
         return HostAccessor(buffer, mode, no_init=no_init)
@@ -306,7 +306,7 @@ class Session(RecordedQueues):
         """
         self._kernels.forget_builds(keep_binaries=keep_binaries)
         if self._transcript is not None:
-            self._transcript.lose("it has its kernels built anew")
+            self._transcript.lose("it rebuilds its kernels")
 
     def barrier(self, *, queue: dpctl.SyclQueue | None = None, depends: Sequence[Event] = ()) -> DeviceEvent:
         """Submit a barrier: what comes later on the queue starts after what came before."""
@@ -386,7 +386,7 @@ class Session(RecordedQueues):
         if self._transcript is not None:
             self._transcript.lose("it has buffers, whose copies cannot be traced")
         if self.records_direct_calls:  # the metric is of the device's clock
-            self.doubt = self.doubt or "copies of buffers have no times: let the metric be wall"
+            self.doubt = self.doubt or "copies of buffers have no times: use the metric wall"
 
     def _submitter(self, arguments: Sequence[Any]) -> Submitter:
         self._untraced()
@@ -432,7 +432,7 @@ class Session(RecordedQueues):
     ) -> None:
         """Record what a variant submitted to a queue by dpctl's own methods; of a copy both sides and its bytes."""
         if self._transcript is not None:
-            self._transcript.lose("it submits past its session")
+            self._transcript.lose("it submits work outside its session")
         traffic = NO_TRAFFIC if copied is None else device_memory.traffic(*copied)
         self._recorder.add(kind, name, self._number(queue), DeviceEvent(event), traffic)
 

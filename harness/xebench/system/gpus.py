@@ -175,7 +175,7 @@ class GpuParameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, products=(product, *rest))
 
 
-# msgspec dies where two threads are the first to use a type: put it together here
+# built at import time: msgspec crashes if two threads use a type first at the same time
 msgspec.json.Decoder(GpuParameters)
 
 

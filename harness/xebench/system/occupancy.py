@@ -29,7 +29,7 @@ from typing import Final
 from xebench.errors import XebenchError
 from xebench.system.gpus import GpuParameters, parse_size
 
-#: Work-group that is assumed where the launch leaves it to the driver; less where it does not divide the launch.
+#: Work-group size assumed if the launch leaves it to the driver; smaller if it does not divide the launch.
 DRIVERS_WORK_GROUP: Final = 256
 
 
@@ -202,7 +202,7 @@ def _limited_by(launch: LaunchShape, gpu: GpuParameters, limits: dict[str, int])
     per_core = min(limits.values())
     if launch.work_groups is not None and launch.work_groups < per_core * gpu.xe_cores:
         return "global size"
-    # of equal limits the first: with all threads taken, more SLM or barriers would not help
+    # the first of equal limits: with all threads in use, more SLM or barriers would not help
     binding = next(name for name, work_groups in limits.items() if work_groups == per_core)
     return "large GRF" if binding == "threads" and launch.large_grf else binding
 
@@ -262,7 +262,7 @@ def nearest_better(current: Occupancy, *, best: bool = False) -> Occupancy | Non
     if best and fuller:
         most = max(better.device_occupancy for _, better in fuller)
         fuller = [(change, better) for change, better in fuller if better.device_occupancy > most - _SAME]
-    # of equal changes the fuller one, then the easier: a work-group size before sub-group size and SLM
+    # among equal changes the fuller one, then the easier: work-group size before sub-group size and SLM
     nearest = min(fuller, key=lambda step: (round(step[0], 9), -round(step[1].device_occupancy, 9)), default=None)
     return nearest and nearest[1]
 

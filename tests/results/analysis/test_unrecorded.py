@@ -108,7 +108,7 @@ def test_a_pair_has_the_speed_up_of_the_host_beside_that_of_the_device() -> None
 def test_hidden_work_leaves_the_pair_undecided() -> None:
     pair = pair_of(hidden_ns=9e5)
     assert (pair["outcome"], pair["answer"]) == ("inconclusive", "undecided")
-    assert str(pair["reason"]).startswith("unrecorded work?: beside its commands the variant takes 950 us on the host")
+    assert str(pair["reason"]).startswith("unrecorded work?: besides its commands the variant takes 950 us on the host")
 
 
 def test_half_a_gain_of_ten_times_is_not_hidden() -> None:

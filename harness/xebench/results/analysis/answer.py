@@ -40,7 +40,7 @@ LAUNCHES_ALLOWED: Final = {DeviceClass.CPU: 6, DeviceClass.GPU: 3}
 PART: Final = 1 / 4
 
 #: The next step. The same sentence suits a script that calls `compare` on functions.
-RECORD_IT: Final = "submit everything by session.launch, session.copy or session.call, or let the metric be wall"
+RECORD_IT: Final = "submit all work with session.launch, session.copy or session.call, or use the metric wall"
 
 
 def with_fixed_cost(pair: Row, empty_kernel_ns: float | None) -> Row:
@@ -101,8 +101,8 @@ class Side:
         if self.beside.known and self.beside.low <= most_ns:
             low, high = self.beside.low / 1e3, self.beside.high / 1e3
             why = f"is {low:.0f} to {high:.0f} us, too noisy to tell whether it is more than {times}"
-            return Reason.NOISE, f"{self.name}'s host time beside its commands {why}; run again on a quieter machine"
-        told = f"beside its commands {self.name} takes {self.beside.estimate / 1e3:.0f} us on the host"
+            return Reason.NOISE, f"{self.name}'s host time besides its commands {why}; run again on a quieter machine"
+        told = f"besides its commands {self.name} takes {self.beside.estimate / 1e3:.0f} us on the host"
         return Reason.UNRECORDED, f"{told}, more than {times}: {RECORD_IT}"
 
 
@@ -121,7 +121,7 @@ class HostTimes:
 
     Attributes:
         baseline, variant: each side by itself.
-        more: the variant's host time beside its commands less the baseline's, in ns.
+        more: the variant's host time besides its commands less the baseline's, in ns.
     """
 
     baseline: Side
@@ -150,7 +150,7 @@ class HostTimes:
         else:
             return None
         return Reason.UNRECORDED, (
-            f"beside its commands {side.name} takes {more_ns / 1e3:.0f} us more on the host than the other side: "
+            f"besides its commands {side.name} takes {more_ns / 1e3:.0f} us more on the host than the other side: "
             f"{RECORD_IT}"
         )
 
@@ -178,7 +178,7 @@ def doubt(
 
 
 def allowed_ns(device_class: str, empty_kernel_ns: float | None, commands: float) -> float:
-    """Host time that the launches of one execution may cost beside their commands and the session's own calls.
+    """Host time that the launches of one execution may cost besides their commands and the session's own calls.
 
     Many commands may cost a measured launch each: drivers leave gaps between short ones.
 
@@ -307,7 +307,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     if not interval.known:
         in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
-        advice = circumstances.spoilt or ("go on with --resume" if in_between else RAISE_BUDGET)
+        advice = circumstances.spoilt or ("continue with --resume" if in_between else RAISE_BUDGET)
         return (
             False,
             Outcome.INCONCLUSIVE,
@@ -363,9 +363,9 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, st
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return Reason.DRIFT, f"the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
     if circumstances.stopped_by == StopReason.PASS:
-        return Reason.BUDGET, "the run ended before the interval was narrow enough; go on with --resume"
+        return Reason.BUDGET, "the run ended before the interval was narrow enough; continue with --resume"
     if circumstances.stopped_by == StopReason.BUDGET:
-        return Reason.BUDGET, f"the time was spent before the interval was narrow enough; {RAISE_BUDGET}"
+        return Reason.BUDGET, f"the time ran out before the interval was narrow enough; {RAISE_BUDGET}"
     return Reason.NOISE, "the interval is too wide to decide; run again on a quieter machine"
 
 

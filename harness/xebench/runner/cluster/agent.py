@@ -93,7 +93,7 @@ def _taken(lock: int) -> bool:
     return False
 
 
-#: Seconds without a family after which the process that holds the device ends: a run whose command was killed does not
+#: Seconds without a family after which the process that holds the device ends, since a killed command cannot
 #: say that it is over.
 IDLE_S: Final = 120.0
 

@@ -25,7 +25,7 @@ from xebench.system.runtime.packages import stack
 
 _PACKAGE: Final = PACKAGE.resolve()
 
-#: What stands for a file that is not there.
+#: Hash of a missing file.
 _MISSING: Final = b""
 
 
@@ -58,9 +58,9 @@ class Software:
             other: software of the worker.
         """
         if other.version != self.version:
-            return f"has xebench {other.version}, and here is {self.version}: install the same there"
+            return f"has xebench {other.version}, but this host has {self.version}: install the same there"
         if other.stack != self.stack:
-            return f"has the {other.stack} stack, and here is the {self.stack} one: install the same there"
+            return f"has the {other.stack} stack, but this host has the {self.stack} one: install the same there"
         if other.source != self.source:
             return (
                 f"has other source files of xebench {self.version} or its patterns: bring both to the same state, and "

@@ -56,7 +56,7 @@ class Scheduler:
         self.address = address
         self.news: queue.SimpleQueue[Any] = queue.SimpleQueue()
         try:
-            # before the client: it waits for ever for a server that is no scheduler
+            # checked first: the client waits forever for a server that is no scheduler
             kind = asyncio.run(asyncio.wait_for(_kind(address), CONNECT_S))
             if kind != "Scheduler":
                 raise ValueError(f"it is a {kind}")

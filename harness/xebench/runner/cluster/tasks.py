@@ -32,7 +32,7 @@ from xebench.vocabulary import DeviceClass, Status
 #: Seconds between two checks which workers are present.
 LOOK_AGAIN_S: Final = 1.0
 
-#: Seconds for which a run waits for a worker when the last one is gone: a nanny takes some to start another.
+#: Seconds that a run waits for a worker after the last one is gone: a nanny needs some to start another.
 WAIT_S: Final = 60.0
 
 
@@ -124,7 +124,7 @@ class Workers:
         here = self._scheduler.workers()
         for address in [address for address in self._able if address not in here]:
             host = self._able.pop(address).host
-            self._progress.say(f"a worker on {host} is gone: what it was at goes to another")
+            self._progress.say(f"a worker on {host} is gone: another one takes its family")
 
     def look(self) -> bool:
         """Look for workers that are gone, once a second; whether all of before are gone, and others have come.
@@ -252,7 +252,7 @@ def missing_families(
 #: Seconds between two looks whether the scheduler and the workers are there.
 LOOK_S: Final = 0.2
 
-#: Seconds for which a worker may go on, and its rows may be on their way, when the budget of the run is spent.
+#: Seconds that a worker may continue, and its rows may arrive, after the budget of the run is spent.
 LATE_S: Final = END_GRACE_S + 1.0
 
 #: Seconds that the rows of a family may take to come.
@@ -327,7 +327,7 @@ class Tasks:
             else:
                 self._hear(what, number, host, rest[0])
             if self._workers.look():
-                # Dask looks for a worker of a class when one comes, which is before that has said what it has
+                # Dask assigns tasks when a worker connects, before the worker has announced its device
                 for number in [*self._open]:
                     self._submit(number, self._budget.left_s())
             self._submit_more()
@@ -389,7 +389,7 @@ class Tasks:
             self._end(number)
             self._progress.finished(f"{family.title()} on {result.device['host']}", result.answers)
         elif type(error).__name__ == "KilledWorker":
-            reason = "the workers that were sent it died, one after another"
+            reason = "every worker that received it died"
             with self._signals.held():
                 self._folder.give_up(family, Status.CRASHED, reason)
             self._end(number)

@@ -57,7 +57,7 @@ class Buffer:
     """A SYCL buffer: data that the runtime moves to where an accessor asks for it. It is freed at the end of a block.
 
     Attributes:
-        shape, dtype, nbytes: of its data.
+        shape, dtype, nbytes: attributes of its data.
         opened: host accessors that are alive.
     """
 

@@ -39,7 +39,7 @@ def run_as_child(main: Callable[[list[str]], int]) -> NoReturn:
         main: takes the arguments of the command line, gives the exit status.
     """
     die_with_parent()
-    # what its children leave behind becomes its own child, so that `kill` finds it
+    # orphans of its children become its own children, so that `kill` finds them
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     forks = _Forks()
     os.register_at_fork(before=forks.note_parent, after_in_child=forks.die_with_parent)
@@ -94,7 +94,7 @@ def end_a_fork(pid: int) -> None:
 
 _POLL_S: Final = 0.02
 
-#: Between two looks at a stopping signal while threads work.
+#: Seconds between two looks for a stopping signal while threads work.
 _LOOK_S: Final = 0.2
 
 _BEGIN: Final = Path(__file__).with_name("begin.py")
@@ -209,7 +209,7 @@ def in_threads(function: Callable[[T], R], items: Iterable[T], threads: int) -> 
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(function, item) for item in items]
         try:
-            # a signal that the kernel gives to another thread is answered when this one wakes
+            # a signal delivered to another thread is handled when this one wakes
             while (looked := wait(futures, _LOOK_S, FIRST_EXCEPTION)).not_done:
                 for future in looked.done:
                     future.result()

@@ -23,7 +23,7 @@ import msgspec
 from xebench.system.children import process
 from xebench.system.children.process import end_a_fork, how_it_ended
 
-#: The number of what is worked at, and the name of the stage.
+#: Index of the current item, and name of the stage.
 _LAYOUT: Final = struct.Struct("<q24s")
 
 _NOTHING: Final = -1
@@ -224,7 +224,7 @@ class Parent:
     def __init__(self, arguments: Sequence[str]) -> None:
         self._reading, writing, page = descriptors = [int(argument) for argument in arguments[:3]]
         for descriptor in descriptors:
-            # a program that a pattern starts has no business with them, and would keep the pipes open
+            # a program that a pattern starts must not inherit them: it would keep the pipes open
             os.set_inheritable(descriptor, False)
         self.memory_limit_bytes = int(arguments[3]) or math.inf
         self.arguments = arguments[4:]
@@ -343,7 +343,7 @@ class WorkerProcess(Generic[T]):
             if self._look_is_due():
                 look()
             left = deadline - time.monotonic()
-            # what it started may hold the pipe open for longer than it lives
+            # its child processes may hold the pipe open after its end
             ended = self._process.poll() is not None
             try:
                 message = self._receiver.receive(max(0.0, min(LOOK_S, left)))
@@ -352,7 +352,7 @@ class WorkerProcess(Generic[T]):
             except TimeoutError:
                 if ended:
                     raise self._ended() from None
-                # where this process did not come to look, the worker did not come to answer: their machine was stopped
+                # if this process was stopped, so was the worker: do not count that time
                 tick_s = time.perf_counter() - ticked_s
                 ticked_s += tick_s
                 deadline += tick_s if tick_s > STOPPED_S else 0.0

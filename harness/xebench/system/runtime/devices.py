@@ -212,7 +212,7 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
         NoDevice: there is none.
     """
     if require_gpu and request == "cpu":
-        raise NoDevice("a GPU is required, and the CPU device is none: leave out one of the two options")
+        raise NoDevice("a GPU is required, but the CPU device is none: leave out one of the two options")
     wanted = "gpu" if require_gpu or request == "gpu" else request
     first = next((device for device in devices if wanted in ("auto", device.device_class)), None)
     if first is None:
@@ -286,7 +286,7 @@ def _by_filter(devices: Sequence[DeviceInfo], request: str, require_gpu: bool) -
         raise NoDevice(f"no device {request!r} ({_available(devices)})")
     device = describe(chosen)
     if require_gpu and device.device_class != "gpu":
-        raise NoDevice(f"a GPU is required, and {device.device} is a CPU ({_available(devices)})")
+        raise NoDevice(f"a GPU is required, but {device.device} is a CPU ({_available(devices)})")
     return Selection(device)
 
 
@@ -298,7 +298,7 @@ def _available(devices: Sequence[DeviceInfo]) -> str:
     if devices:
         return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices) + hidden
     if hiding:
-        return f"{hiding} may hide it: unset that"
+        return f"{hiding} may hide it: unset it"
     if loading.came_late:
         return "the program asked dpctl for devices before it imported xebench: import xebench first"
     if own_driver is None:

@@ -189,7 +189,7 @@ def access_findings(root: Path = ROOT) -> Iterator[Finding]:
             step = "load the kernel driver i915 or xe; start a container with --device /dev/dri"
             yield Finding("devices", "warning", "GPU", detail, step)
         else:
-            yield Finding("devices", "ok", "GPU", "no device node, so the CPU device is what is measured")
+            yield Finding("devices", "ok", "GPU", "no device node, so only the CPU device can be measured")
     for node in gpus:
         yield _access(node)
 

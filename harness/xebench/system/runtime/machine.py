@@ -60,7 +60,7 @@ def _bytes(text: str) -> int:
 
 ROOT = Path("/")
 
-#: So many cores a run needs: one launches and waits, others serve the driver and the run's manager; one is free.
+#: Cores that a run needs: one launches and waits, others serve the driver and the run's manager; one is free.
 CORES_OF_A_RUN: Final = 4
 
 

@@ -82,13 +82,13 @@ def _dpctl_version() -> str:
 DISTRIBUTION = "xebench"
 
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
-# First Python that will do, and the first that the pinned stack has no wheels for.
+# First supported Python, and the first without wheels of the pinned stack.
 FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
 
 #: Installs the whole pinned set.
 SETUP: Final = "xebench setup --kernels"
 
-# What the current stack is made of; the rest comes with these.
+# Packages of the current stack; the rest are their dependencies.
 _CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
 
 # Packages that our own metadata leaves to these, which pin them.
@@ -139,10 +139,10 @@ def environment_command(python: str = "") -> str:
     if is_current():
         return mend_command([*_CURRENT])
     if in_conda():
-        return "make the environment again: conda env create --file conda-env.yml"
+        return "recreate the environment: conda env create --file conda-env.yml"
     if not python:
         return f"run {SETUP}"
-    return f"make the environment again: make clean install PYTHON=/path/to/python{python}"
+    return f"recreate the environment: make clean install PYTHON=/path/to/python{python}"
 
 
 def lock_file() -> Path:
@@ -200,11 +200,11 @@ IMPORTED = {
 # release series of these. Another version of what is not listed is worth a warning.
 BINDING = {"numba-dpex": 2, "numba": 2, "llvmlite": 2, "dpctl": 2, "dpnp": 2, "numpy": 1, "intel-sycl-rt": 2}
 
-# What is imported of the current stack, and the first version that will do: dpctl 0.18 to 0.20 cannot be loaded with
+# Imported packages of the current stack, with the first supported version: dpctl 0.18 to 0.20 cannot be loaded with
 # the SYCL runtime that they require.
 CURRENT = {"dpctl": "0.21", "dpnp": "0.19", "numpy": "1.26"}
 
-# numba that compiles kernels where numba-dpex does not: the first, and the first of which it was not seen.
+# numba for kernels without numba-dpex: the first supported version, and the first untested one.
 NUMBA = ("0.62", "0.69")
 
 CPU_DRIVER = "intel-opencl-rt"

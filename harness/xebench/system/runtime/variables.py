@@ -67,7 +67,7 @@ def _make(place: Path, driver: Path) -> None:
     above = place.parent.parent
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     if above.lstat().st_uid != os.getuid():
-        raise PermissionError(0, "it is another user's")
+        raise PermissionError(0, "it belongs to another user")
     if place.exists():
         return
     with tempfile.TemporaryDirectory(dir=above, ignore_cleanup_errors=True) as name:
