@@ -52,8 +52,8 @@ class _Tables:
         ``xebench report`` and ``xebench compare`` read the folder, `xebench.load_run` does in Python.
 
         Args:
-            path: the folder; parents are made.
-            overwrite: whether an earlier run there is replaced.
+            path: folder to write; parents are created.
+            overwrite: True to replace an earlier run there.
 
         Raises:
             RunFolderError: the folder has something else, or cannot be written.

@@ -31,10 +31,10 @@ _DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_P
 
 
 def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
-    """What became of one claim.
+    """The fate of one claim over all of its points.
 
     Args:
-        pairs: rows of the table ``pairs`` that ask it, one a point.
+        pairs: rows of table ``pairs`` with this claim, one for each point.
     """
     held = [pair["answer"] == Answer.HOLDS for pair in pairs if pair["answer"] in _DECIDED]
     if held:
