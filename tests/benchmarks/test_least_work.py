@@ -47,6 +47,10 @@ BYTES: Mapping[str, Stated] = {
         lambda p: 4 * (p.places.size + np.unique(p.places).size + p.work_group_size),
         "few values of the table are read",
     ),
+    "early_loads": (
+        lambda p: 4 * (512 * p.per_item + np.unique(p.places[:, :-2]).size + p.work_group_size),
+        "few values of the table are read, and of places behind the last step none counts",
+    ),
     "stencil_cacheline_utilisation": (lambda p: 4 * (6 + 1) * p.edge**3, "6 of 16 fields are read"),
 }
 
@@ -74,6 +78,7 @@ OPERATIONS: Mapping[str, Stated] = {
     "atomic_order_scope": (lambda p: p.n * p.steps, "the reference multiplies"),
     "atomics_dtype": (lambda p: 10 * p.n, "the reference multiplies"),
     "prefetch_indirect": (lambda p: 3 * 64 * p.places.size, "the reference computes each root once"),
+    "early_loads": (lambda p: 3 * 64 * 512 * p.per_item, "the reference computes each root once"),
 }
 
 #: Bytes between host and device that are not within those of each array once.
