@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documented import fences
 
 from xebench.cli.project_settings import read
 from xebench.cli.run_command import with_files
@@ -100,3 +101,9 @@ def test_an_element_that_kept_its_poison_was_not_written() -> None:
         compare("y", np.array([1.0, np.nan, 1.0]), expected, 0, 0, before).fault
     )
     assert "2.0 instead of 1.0" in str(compare("y", np.array([2.0, 1, 1]), expected, 0, 0, before).fault)
+
+
+def test_the_tutorials_steps_make_a_pattern(file: Path) -> None:
+    file.write_text("\n".join(each.text for each in fences("docs/first-pattern.md") if each.language == "python"))
+    (pattern,) = load_file(file)
+    assert [*pattern.variants] == ["rows", "transposed"]

@@ -68,6 +68,18 @@ def test_order_is_level_zero_opencl_other_gpus_then_cpus() -> None:
     assert devices.in_order([CPU, other, GPU_CL, GPU, second]) == [GPU, second, GPU_CL, other, CPU]
 
 
+def test_of_one_back_end_the_gpu_with_more_compute_units_comes_first_and_the_others_are_named() -> None:
+    card = replace(GPU, device="level_zero:gpu:1", name="A770", compute_units=512)
+    small = replace(GPU, name="UHD", compute_units=32)
+    for request in ("auto", "gpu"):
+        chosen = devices.choose(devices.in_order([CPU, small, card, GPU_CL]), request)
+        assert chosen.device == card
+        assert chosen.notice == (
+            "2 GPUs: level_zero:gpu:1 (A770, 512 compute units) is taken, as no other has more compute units; "
+            "--device takes level_zero:gpu:0 (UHD, 32 compute units)"
+        )
+
+
 def test_auto_takes_the_first_gpu_in_silence() -> None:
     chosen = devices.choose([GPU, GPU_CL, CPU], "auto")
     assert chosen.device is GPU

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from xebench.errors import XebenchError, suggestion
 
-#: Its keys, each with the type of its value.
-KEYS: Final = {"paths": list, "preset": str, "device": str}
+KEYS: Final = ("paths", "preset", "device")
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -29,7 +28,8 @@ def read(folder: Path) -> dict[str, Any]:
     for key, value in table.items():
         if key not in KEYS:
             raise XebenchError(f"{file}: [tool.xebench] has no key {key!r}: {suggestion(key, KEYS)}")
-        if type(value) is not KEYS[key] or (key == "paths" and not all(isinstance(path, str) for path in value)):
+        texts = value if key == "paths" else [value]
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             kind = "a list of files" if key == "paths" else "text"
             raise XebenchError(f"{file}: [tool.xebench] {key} = {value!r}: give {kind}")
     if "paths" in table:

@@ -25,7 +25,7 @@ from xebench.system.children import Program
 from xebench.system.children.process import answer as answer_parent
 from xebench.system.children.process import ask
 from xebench.system.runtime import libraries, list_devices, load, packages
-from xebench.system.runtime.devices import DeviceInfo
+from xebench.system.runtime.devices import DeviceInfo, other_gpus
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
 from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
 from xebench.system.runtime.sycl_headers import buffers_finding
@@ -181,6 +181,8 @@ def examine() -> Report:
         findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
     findings = [_as_offered(finding, devices) for finding in findings]
     findings += _device_findings(devices, results, findings)
+    if devices and (notice := other_gpus(devices[0], devices)):
+        findings.append(Finding("devices", "ok", "GPUs", notice))
     return Report(tuple(findings), devices, results)
 
 

@@ -174,7 +174,7 @@ class Selection:
 
 
 def list_devices() -> list[DeviceInfo]:
-    """Every usable device: GPUs on Level Zero, GPUs on OpenCL, other GPUs, then CPUs.
+    """Every usable device: GPUs on Level Zero, GPUs on OpenCL, other GPUs, then CPUs (see `in_order`).
 
     A GPU that two drivers offer is listed once for each.
 
@@ -222,15 +222,32 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
     if request == "auto" and first.device_class != "gpu":
         notice = f"no GPU found: falling back to the CPU device {first.device} ({first.name}); see xebench doctor"
         return Selection(first, notice)
-    return Selection(first)
+    return Selection(first, other_gpus(first, devices))
+
+
+def other_gpus(taken: DeviceInfo, devices: Iterable[DeviceInfo]) -> str | None:
+    """The GPUs that are not taken, and why; None if there is no other on the back end of the one that is."""
+    others = [each for each in devices if each.backend == taken.backend and each.device_class == "gpu"]
+    others = [f"{each.device} ({_units(each)})" for each in others if each != taken]
+    if taken.device_class != "gpu" or not others:
+        return None
+    chosen = f"{taken.device} ({_units(taken)}) is taken, as no other has more compute units"
+    return f"{len(others) + 1} GPUs: {chosen}; --device takes {', '.join(others)}"
+
+
+def _units(device: DeviceInfo) -> str:
+    return f"{device.name}, {device.compute_units} compute units"
 
 
 def in_order(devices: Iterable[DeviceInfo]) -> list[DeviceInfo]:
-    """Devices in the order of preference; those of one driver stay as the driver lists them."""
+    """Devices in the order of preference: of one back end the GPU with more compute units, else as the driver has them.
 
-    def preference(device: DeviceInfo) -> tuple[int, int]:
+    So an integrated GPU comes after a card.
+    """
+
+    def preference(device: DeviceInfo) -> tuple[int, int, int]:
         backend = _BACKENDS.index(device.backend) if device.backend in _BACKENDS else len(_BACKENDS)
-        return _CLASSES.index(device.device_class), backend
+        return _CLASSES.index(device.device_class), backend, -device.compute_units
 
     return sorted(devices, key=preference)
 

@@ -249,6 +249,8 @@ def _access(node: Path) -> Finding:
         return Finding("devices", "ok", "GPU", f"{node} may be opened")
     group = _group_of(node)
     step = f"sudo usermod -aG {group} $USER, then log in again"
+    if group.isdecimal():  # the host's group has no name in a container
+        step = f"start the container with --group-add {group}"
     return Finding("devices", "warning", "GPU", f"{node} may not be opened: you are not in group {group}", step)
 
 
