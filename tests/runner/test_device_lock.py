@@ -130,4 +130,4 @@ def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytes
     told: list[str] = []
     with locked(tmp_path, unseen=told.append) as lock:
         assert lock is None
-    assert "another user's" in told[0]
+    assert "belongs to another user" in told[0]

@@ -220,7 +220,7 @@ def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -
     output = tmp_path / "run"
     said = run_xebench(*smoke(output, *GATE), "--run-budget", "0.001", status=0)
     assert "the budget of 0.001 s for the run is spent, and 2 families are not measured" in said
-    assert f"'xebench run --resume {output}' goes on" in said
+    assert f"'xebench run --resume {output}' continues" in said
     run = load_run(output)
     assert run.manifest["state"] == "interrupted" and run.manifest["ended_by"] == "run budget"
     assert set(run.cases["reason"]) == {"not measured: the budget of 0.001 s for the run is spent"}
