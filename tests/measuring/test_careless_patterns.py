@@ -156,7 +156,7 @@ def test_mistakes_are_told_in_a_line_that_helps(pattern: str, reasons: list[str]
 def test_a_variant_that_writes_beyond_an_array_is_named_and_costs_no_other() -> None:
     found = outcomes("beyond_the_end")
     assert found.pop("right") == OK
-    advice = "make its last work-items check their index"
+    advice = "its last work-items must check their index"
     assert found == {
         "writes_beyond": ("wrong", f"writes beyond y: {advice}"),
         "writes_beyond_its_scratch": ("wrong", f"writes beyond (64,) of session.alloc: {advice}"),

@@ -174,11 +174,11 @@ def run(
 
 
 def with_files(names: Sequence[str], paths: Sequence[Path]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """What is run, and the pattern files that are read for it.
+    """The names to run, and the pattern files to read for them.
 
     Args:
         names: patterns, chapters, catalogue ids and pattern files.
-        paths: further pattern files; without names they are what is run.
+        paths: further pattern files, which are run if there are no names.
     """
     files = tuple(Path(name) for name in names if name.endswith(".py"))
     chosen = [name for name in names if not name.endswith(".py")]

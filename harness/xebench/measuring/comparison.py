@@ -299,9 +299,9 @@ def compare(
     infinity, as in `numpy.testing.assert_allclose`. The line names both tolerances.
 
     Args:
-        name: of the result.
-        actual: the result.
-        expected: its reference.
+        name: name of the result.
+        actual: result of the variant.
+        expected: result of the reference.
         rtol, atol: tolerances.
         before: the poison that the array held; None if it is unknown.
     """
