@@ -18,7 +18,7 @@ pattern = Pattern(
     },
     own_sizes="the guide's default, 32, is an example to read",
     metric="wall",
-    requires=("usm_shared",),
+    requires=("usm_shared", "onemkl"),
     atol=1e-4,  # of sums up to 3; a transform in float32 errs by some 1e-6 of the largest
 )
 

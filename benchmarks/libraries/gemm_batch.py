@@ -18,6 +18,7 @@ pattern = Pattern(
     },
     axes={"products": (2, 32)},  # the guide's two; and more, since it says that more is better
     metric="wall",  # the library's time on the host counts
+    requires=("onemkl",),
 )
 
 pattern.problem(matrix_products.several)

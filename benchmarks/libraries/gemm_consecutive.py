@@ -26,6 +26,7 @@ pattern = Pattern(
         "guide": {"m": 2000, "k": 200, "n": 1000, "products": 2},
     },
     metric="wall",
+    requires=("onemkl",),
 )
 
 pattern.problem(matrix_products.several)

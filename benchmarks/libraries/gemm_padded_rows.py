@@ -21,6 +21,7 @@ pattern = Pattern(
     own_sizes="rows of the guide's 15000 doubles keep both rules without padding",
     # 1024 float32 are 4096 bytes, of which the second rule warns; 1001 are no whole lines, the first rule's case
     axes={"n": (1024, 1001)},
+    requires=("onemkl",),
 )
 
 LINE, PAGE = 16, 1024  # float32 of a cache line, and of 4096 bytes

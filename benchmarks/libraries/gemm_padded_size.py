@@ -18,6 +18,7 @@ pattern = Pattern(
     },
     own_sizes="half of the guide's 12001: the reference would take minutes",
     metric="wall",
+    requires=("onemkl",),
 )
 
 LINE = 16  # float32 of a cache line of 64 bytes; the guide's doubles are 8

@@ -17,6 +17,7 @@ pattern = Pattern(
     },
     own_sizes="the guide multiplies 2000 x 200 by 200 x 1000, once",
     metric="wall",
+    requires=("onemkl",),
 )
 
 

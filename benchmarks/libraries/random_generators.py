@@ -82,7 +82,9 @@ def made_by_each_item(session, p, work_group_size):
     session.launch(engine_per_number, kapi.NdRange((groups * work_group_size,), (work_group_size,)), p.y, p.seed)
 
 
-@pattern.optimized(claim=(Claim("faster"), Claim("faster", against="made_by_each_item", on=("gpu",))))
+@pattern.optimized(
+    claim=(Claim("faster"), Claim("faster", against="made_by_each_item", on=("gpu",))), requires=("onemkl",)
+)
 def made_by_library(session, p):
     """An engine and one call of oneMKL, which launches what it needs and waits."""
     session.call(onemkl.uniform, p.seed, p.y)

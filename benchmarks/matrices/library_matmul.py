@@ -46,7 +46,8 @@ def own_tiles(session, p):
     claim=(
         Claim("faster", source="G 5756"),
         Claim("faster", against="own_tiles", strength="implied", source="G 5663"),
-    )
+    ),
+    requires=("onemkl",),
 )
 def library(session, p):
     """dpnp.matmul, which is oneMKL's gemm."""

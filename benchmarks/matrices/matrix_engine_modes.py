@@ -23,6 +23,7 @@ pattern = Pattern(
     # a bfloat16 is within 2**-9 of a number, and so a product of two within 2**-8; nothing cancels. Of two and three,
     # claims ask for smaller errors.
     rtol=2**-8,
+    requires=("onemkl",),
 )
 
 # Percent of the device's peak in single precision.

@@ -25,7 +25,7 @@ pattern = Pattern(
     axes={"host_steps": (0, 20)},  # of what the host does to each element of its columns; 0: nothing, and no copies
     ranks=4,
     metric="wall",
-    requires=("fp64",),
+    requires=("fp64", "onemkl"),
     atol=1e-8,  # sums of n products of about 1, which numpy adds in another order
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the first device is a stack: the guide's cell list 0,0,0,0
 )

@@ -26,6 +26,7 @@ pattern = Pattern(
         "guide": {"n": 2048, "occupied": 256, "steps": 50},
     },
     metric="wall",
+    requires=("onemkl",),
     rtol=1e-4,  # a row's sum in float32, of products that were added up in it
 )
 

@@ -50,6 +50,10 @@ def test_extensions_of_opencl_c() -> None:
     assert missing(replace(GPU, vendor="another", name="A card"), ["intel_gpu"]) == (
         "needs a GPU of Intel, the device is A card"
     )
+    assert missing(replace(GPU, vendor="another", name="A card"), ["onemkl"]) == (
+        "oneMKL computes on CPUs and on Intel's GPUs, the device is A card"
+    )
+    assert missing(replace(GPU, vendor="another", device_class="cpu"), ["onemkl"]) is None
 
 
 def test_reasons_name_both_sides() -> None:

@@ -386,7 +386,7 @@ def narrow_sub_group_size(offered: Sequence[int]) -> int:
 
 def known_requirements() -> tuple[str, ...]:
     """Every requirement that :func:`missing` understands; those that take a number end in ``=``."""
-    kinds = ("sub_groups", "intel_gpu", "gpu", "cpu", "level_zero", "opencl")
+    kinds = ("sub_groups", "onemkl", "intel_gpu", "gpu", "cpu", "level_zero", "opencl")
     return (*_ASPECTS, *EXTENSIONS, *kinds, *(f"{name}=" for name in _NUMBERS))
 
 
@@ -408,6 +408,9 @@ def _lacks_name(device: DeviceInfo, name: str) -> str | None:
         extension, what = EXTENSIONS[name]
         fits = extension in device.aspects or (device.backend == "level_zero" and name in ON_LEVEL_ZERO)
         reason = f"the device has no {what} ({extension})"
+    elif name == "onemkl":
+        fits = device.device_class != "gpu" or "intel" in device.vendor.lower()
+        reason = f"oneMKL computes on CPUs and on Intel's GPUs, the device is {device.name}"
     elif name == "intel_gpu":
         fits = device.device_class == "gpu" and "intel" in device.vendor.lower()
         reason = f"needs a GPU of Intel, the device is {device.name}"
