@@ -108,6 +108,28 @@ def test_spills_are_all_that_has_no_register() -> None:
     assert found.reason == "64 against 1088 bytes outside registers"
 
 
+def test_fewer_bytes_that_are_read_more_often_do_not_hold() -> None:
+    slow = kernel(launch("slow"), private_bytes=8192, loads_scratch=100, stores_scratch=20)
+    (more,) = answers(
+        Claim("spills", against="slow"), slow, kernel(launch("fast"), private_bytes=64, loads_scratch=121)
+    )
+    assert more.answer == Answer.NO_EFFECT
+    assert more.reason == "64 against 8192 bytes outside registers, but 121 against 120 messages to that memory"
+    (fewer,) = answers(
+        Claim("spills", against="slow"), slow, kernel(launch("fast"), private_bytes=64, loads_scratch=120)
+    )
+    assert (fewer.answer, fewer.reason) == (Answer.HOLDS, "64 against 8192 bytes outside registers")
+
+
+def test_different_widths_stand_in_the_answer() -> None:
+    slow, fast = (
+        kernel(launch("slow"), instructions=9, simd_width=32),
+        kernel(launch("fast"), instructions=8, simd_width=8),
+    )
+    (found,) = answers(Claim("instructions", against="slow"), slow, fast)
+    assert found.reason == "8 against 9 instructions (8 lanes against 32)"
+
+
 def test_what_fits_registers_has_no_kernel_that_spills() -> None:
     claim = Claim("spilling_kernels", against="slow")
     spilling, fitting = kernel(launch("slow"), private_bytes=64), kernel(launch("fast"))

@@ -327,6 +327,16 @@ class _CodeSide:
             return None
         return _TOGETHER[word.together]([sum(one[name] or 0 for name in word.columns) for one in self.figures])
 
+    @property
+    def scratch_messages(self) -> int:
+        """Loads and stores of what is outside of registers."""
+        return sum((one["loads_scratch"] or 0) + (one["stores_scratch"] or 0) for one in self.figures)
+
+    @property
+    def lanes(self) -> str:
+        """Work-items of a hardware thread in its kernels: ``16``, ``8 and 32``."""
+        return " and ".join(map(str, sorted({one["simd_width"] for one in self.figures if one.get("simd_width")})))
+
 
 class _Code:
     """The compiled code, by launch and target."""
@@ -367,6 +377,12 @@ def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Co
         answer, reason = Answer.UNDECIDED, f"no code of {faulty.name}: {faulty.fault}"
     else:
         answer, reason = judge(number, against, claim.at_least), f"{number} against {against} {word.unit}"
+        if word in (CodeClaim.SPILLS, CodeClaim.SPILLING_KERNELS) and own.scratch_messages > other.scratch_messages:
+            # less memory that is used more often: registers do not hold more
+            answer = Answer.NO_EFFECT if answer == Answer.HOLDS else answer
+            reason += f", but {own.scratch_messages} against {other.scratch_messages} messages to that memory"
+        if own.lanes != other.lanes:
+            reason += f" ({own.lanes} lanes against {other.lanes})"
     return CodeAnswer(family.pattern.name, variant, claim, family.axes_json(), target, number, against, answer, reason)
 
 
