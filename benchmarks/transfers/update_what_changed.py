@@ -135,22 +135,19 @@ def all_shared(session, p):
     return timed
 
 
-def pageable(session, shape):
-    """An array of numpy, twice: as `session.copy` takes it, and as the host sees it."""
+def on_host(session, shape, in_usm):
+    """An array of the host, twice: as `session.copy` takes it, and as numpy sees it."""
+    if in_usm:
+        return host_array(session, shape, np.float32)
     array = np.empty(shape, np.float32)
     return array, array
 
 
-def host_memory(session, shape):
-    """An array in host memory of SYCL, and numpy's view of it."""
-    return host_array(session, shape, np.float32)
-
-
-def copied(session, p, allocate_on_host, copy_work_arrays):
+def copied(session, p, copy_work_arrays, in_usm=False):
     """Arrays of the host and their copies on the device; in each step, what the host changed is copied."""
     arrays = allocate(session, p, "device")
-    both = {name: allocate_on_host(session, getattr(p.host, name).shape) for name in READ}
-    both["t1v1"] = allocate_on_host(session, (p.n,))
+    both = {name: on_host(session, getattr(p.host, name).shape, in_usm) for name in READ}
+    both["t1v1"] = on_host(session, (p.n,), in_usm)
     to_copy, of_host = ({name: pair[side] for name, pair in both.items()} for side in (0, 1))
     for name in READ:
         of_host[name][...] = getattr(p.host, name)
@@ -180,14 +177,14 @@ def copied(session, p, allocate_on_host, copy_work_arrays):
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="implied", source="G 15857 to 15858"))
 def mapped(session, p):
     """Every array is on both sides; the changed matrices are copied in each step."""
-    return copied(session, p, pageable, copy_work_arrays=True)
+    return copied(session, p, copy_work_arrays=True)
 
 
 # The guide's third version changes both at once.
 @pattern.intermediate(claim=Claim("faster", against="mapped", on=("gpu",)))
 def work_arrays_on_device(session, p):
     """The work arrays are on the device alone, and never copied; the others stay where they were."""
-    return copied(session, p, pageable, copy_work_arrays=False)
+    return copied(session, p, copy_work_arrays=False)
 
 
 @pattern.optimized(
@@ -199,4 +196,4 @@ def work_arrays_on_device(session, p):
 )
 def others_in_host_memory(session, p):
     """The work arrays are on the device alone, and the nine others in host memory, which the device copies itself."""
-    return copied(session, p, host_memory, copy_work_arrays=False)
+    return copied(session, p, copy_work_arrays=False, in_usm=True)
