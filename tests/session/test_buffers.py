@@ -120,7 +120,7 @@ def test_arguments_of_other_kinds_go_beside_accessors(session: Any) -> None:
     np.testing.assert_array_equal(sums, np.arange(64).reshape(4, 16).sum(axis=1))
 
 
-def test_launches_of_arrays_and_of_accessors_are_kept_apart(session: Any) -> None:
+def test_launches_of_arrays_and_of_accessors_do_not_disturb_one_another(session: Any) -> None:
     array = session.alloc(N, np.float32)
     with session.buffer(np.zeros(N, np.float32)) as buffer:
         for _ in range(2):

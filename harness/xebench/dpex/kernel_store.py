@@ -160,13 +160,13 @@ class KernelStore:
 
         Args:
             kernel, queue, index_space, arguments, depends: as `PreparedLaunch` takes them.
-            submitter: of arguments that dpctl does not take; its launches are kept apart.
+            submitter: submits arguments that dpctl does not take; dpctl by default.
 
         Raises:
             UnsupportedByDevice: the device's limits do not allow this launch.
         """
         extents = index_space_extents(index_space)
-        name = (id(kernel), id(queue), extents, submitter is not None)
+        name = (id(kernel), id(queue), extents)
         place = self._places.get(name)
         if place is None:
             place = _Place(kernel, queue, is_narrow(queue.sycl_device), narrow_switch() == "check")
