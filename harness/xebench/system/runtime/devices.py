@@ -227,8 +227,8 @@ def choose(devices: Sequence[DeviceInfo], request: str, require_gpu: bool = Fals
 
 def other_gpus(taken: DeviceInfo, devices: Iterable[DeviceInfo]) -> str | None:
     """The GPUs that are not taken, and why; None if there is no other on the back end of the one that is."""
-    others = [each for each in devices if each.backend == taken.backend and each.device_class == "gpu"]
-    others = [f"{each.device} ({_units(each)})" for each in others if each != taken]
+    alike = [each for each in devices if each.backend == taken.backend and each.device_class == "gpu"]
+    others = [f"{each.device} ({_units(each)})" for each in alike if each != taken]
     if taken.device_class != "gpu" or not others:
         return None
     chosen = f"{taken.device} ({_units(taken)}) is taken, as no other has more compute units"
