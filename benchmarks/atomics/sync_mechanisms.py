@@ -22,8 +22,8 @@ pattern = Pattern(
     requires=("sub_groups",),
 )
 
-# Of the guide's list, two cannot be said: accessors (there are no buffers), and hierarchical dispatch (SYCL 2020 has
-# given it up; a kernel with a barrier is what it meant).
+# Of the guide's list, accessors order kernels (`accessor_modes`), and hierarchical dispatch cannot be said (SYCL 2020
+# has given it up; a kernel with a barrier is what it meant).
 
 
 def tree_of(lanes, meet_group):
