@@ -30,11 +30,11 @@ pattern.problem(lambda rng, n: None)
 pattern.reference(lambda p: {})
 
 @pattern.naive
-def plain(session, p):
+def plain(session, p, stride):
     '''The plain way.'''
 
 @pattern.optimized
-def clever(session, p): ...
+def clever(session, p, stride): ...
 """
 
 
@@ -148,7 +148,7 @@ def test_a_declaration_is_of_the_file_as_it_was(file: Path, tmp_path: Path) -> N
 def test_a_module_that_a_variant_imports_when_it_is_called_belongs_to_the_file(file: Path, tmp_path: Path) -> None:
     (tmp_path / "deeper.py").write_text("STEPS = 1\n")
     (tmp_path / "later.py").write_text("def steps():\n    from .deeper import STEPS\n    return STEPS\n")
-    file.write_text(FILE.replace("(session, p): ...", "(session, p):\n    from .later import steps\n"))
+    file.write_text(FILE.replace("(session, p, stride): ...", "(session, p, stride):\n    from .later import steps\n"))
     (info,) = read([file])
     (tmp_path / "deeper.py").write_text("STEPS = 2\n")
     assert not is_as_declared(info)
