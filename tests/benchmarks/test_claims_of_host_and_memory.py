@@ -32,7 +32,14 @@ def said(name: str, variant: str) -> set[tuple[str, str]]:
 
 
 #: Patterns of which every claim is ours: the guide says it of some devices, or says what a switch does and no more.
-OURS = {"dispatch_routes", "reads_vs_writes", "memory_pool", "copy_beside_copy", "overlap_transfer_compute"}
+OURS = {
+    "dispatch_routes",
+    "early_loads",
+    "reads_vs_writes",
+    "memory_pool",
+    "copy_beside_copy",
+    "overlap_transfer_compute",
+}
 
 
 @pytest.mark.parametrize("name", INFOS)
@@ -42,7 +49,7 @@ def test_what_the_guide_claims_names_its_lines(name: str) -> None:
     of_guide = [claim for claim in found if not claim.is_ours]
     assert bool(of_guide) == (name not in OURS), "these claims are our own"
     for claim in of_guide:
-        assert re.fullmatch(r"G \d+( to \d+)?", claim.source)
+        assert re.fullmatch(r"G \d+((,| to) \d+)*", claim.source)
 
 
 def test_the_chain_of_reductions_is_judged_step_by_step() -> None:
@@ -90,13 +97,14 @@ def test_kinds_of_memory_have_the_ratios_of_the_guides_times() -> None:
     }
 
 
-def test_what_builds_keeps_no_builds_on_disk_and_what_the_guide_flushes_is_cold() -> None:
+def test_what_builds_keeps_no_builds_on_disk_and_what_must_come_from_memory_is_cold() -> None:
     uncached = {name for name, info in INFOS.items() if info.environment.get("NEO_CACHE_PERSISTENT") == "0"}
     assert uncached == {"multiple_queues", "redundant_queue_construction"}
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
         "reduction_sum",
         "result_to_host",
         "intermediates_on_device",
+        "prefetch_distance",
         "prefetch_nbody1d",
     }
 
@@ -106,7 +114,8 @@ def test_a_large_gpu_has_waves_of_work_that_its_cache_does_not_hold(name: str) -
     (family, *_) = build_plan([INFOS[name]], "default")
     n = int(family.on("gpu", (16, 32), LARGE_GPU).parameters["n"])
     assert n >= 16 * LARGE_GPU.lanes
-    assert n * ARRAYS_BYTES.get(name, LARGE_GPU.cache_bytes) >= 4 * LARGE_GPU.cache_bytes
+    caches = 2 if name == "usm_kinds" else 4  # `copied_each_step` moves all of it in each step
+    assert n * ARRAYS_BYTES.get(name, LARGE_GPU.cache_bytes) >= caches * LARGE_GPU.cache_bytes
     assert int(family.on("cpu", (), LARGE_GPU).parameters["n"]) <= 1 << 22
 
 
@@ -125,7 +134,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.device
 def test_sizes_that_divide_nothing_are_right(odd: Run) -> None:
     assert set(odd.cases["pattern"]) == {name for name, info in INFOS.items() if "n" in info.presets["smoke"]}
-    elsewhere = odd.cases["reason"].str.match("needs (a GPU of Intel|the level_zero backend)", na=False)
+    lacking = r"needs (a GPU of Intel|the level_zero backend)|.*: needs the headers of intel-sycl-rt"
+    elsewhere = odd.cases["reason"].str.match(lacking, na=False)
     assert set(odd.cases["status"][~elsewhere]) == {"ok"}
 
 

@@ -122,7 +122,7 @@ def test_moments_are_weighted_by_the_distance_from_the_centre() -> None:
 
 @pytest.mark.parametrize("name", ["private_histogram", "volatile_and_addresses"])
 def test_32_bins_are_named_by_the_low_bits_of_each_byte(name: str) -> None:
-    problem, found = solved(name, n=256 * 64, work_group_size=64)
+    problem, found = solved(name, n=256 * 64)
     counts = np.bincount(problem.words.view(np.uint8) & 31, minlength=32)
     assert (found["counts"] == counts).all()
     assert problem.bytes_moved == problem.words.nbytes + 2 * 4 * 32
@@ -131,8 +131,8 @@ def test_32_bins_are_named_by_the_low_bits_of_each_byte(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "numbers", "size"),
     [
-        ("private_histogram", {"n": 4096, "work_group_size": 64}, "n"),
-        ("volatile_and_addresses", {"n": 4096, "work_group_size": 64}, "n"),
+        ("private_histogram", {"n": 4096}, "n"),
+        ("volatile_and_addresses", {"n": 4096}, "n"),
         ("explicit_simd_nbody", {"n": 10, "sources": 65}, "sources"),
         ("grf_mode_and_unrolling", {"elements": 1, "order": 7, "layers": 2}, "order"),
     ],
