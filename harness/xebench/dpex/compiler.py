@@ -28,8 +28,8 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
 
     Args:
         kernel: made by ``xebench.dpex.kernel``.
-        signature: what to compile it for.
-        cache: looked up, and filled with what is compiled; None: neither.
+        signature: index space and argument types to compile for.
+        cache: cache to read and fill; None for no cache.
 
     Raises:
         KernelCompileError: it cannot be compiled.

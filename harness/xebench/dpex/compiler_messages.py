@@ -126,10 +126,10 @@ def compile_error(function: Any, error: Exception) -> KernelCompileError:
 
     Args:
         function: the kernel's Python function.
-        error: what its compilation ended with.
+        error: exception that ended its compilation.
     """
     text = str(error)
-    # where a module of the host lies says nothing of the kernel
+    # the path of a host module says nothing about the kernel
     reason = _MODULE_FILE.sub(r"\g<module>>", _reason(text))
     return KernelCompileError(function.__name__, _location(function, text), reason)
 

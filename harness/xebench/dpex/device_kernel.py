@@ -98,7 +98,7 @@ def driver_reason(code: bytes, language: str, device: Device, options: str) -> s
     Args:
         code: SPIR-V, or text in OpenCL C where ``language`` is "opencl".
         device: the device of that driver.
-        options: that it was given.
+        options: options that it was given.
     """
     read = _READERS.get(device.backend.name)
     if read is None:
@@ -118,13 +118,13 @@ class DeviceKernel:
     """A kernel built by the driver of one device, in one context.
 
     Attributes:
-        compiled: what it was built from.
+        compiled: compiled kernel that it was built from.
         kernel: the ``dpctl.program.SyclKernel``.
         device: the ``dpctl.SyclDevice``.
         context: the ``dpctl.SyclContext``; queues and arrays of other contexts do not fit.
         stages: {"build": ns}.
-        build_options: what the driver's compiler was given.
-        ignored_options: names of options that this device has no use for.
+        build_options: options given to the driver's compiler.
+        ignored_options: names of options that this device ignores.
     """
 
     compiled: CompiledKernel
@@ -271,11 +271,11 @@ def binary_of(built: DeviceKernel) -> bytes:
 
 
 def without_names(binary: bytes, name: bytes) -> bytes:
-    """The rest of a binary without the kernel's name and everything that is no code.
+    """A binary without the kernel's name and everything that is not code.
 
     Args:
         binary: an ELF file, of which some sections are ELF files again; all else is taken as it is.
-        name: of the kernel.
+        name: name of the kernel.
     """
     if not is_zebin(binary):
         return binary.replace(name, b"")

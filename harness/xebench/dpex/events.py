@@ -77,9 +77,9 @@ class DeviceEvent:
     earlier. Anything with ``addressof_ref`` (this, ``dpctl.SyclEvent``) can be a dependency of a launch.
 
     Attributes:
-        queue: that the command was submitted to, if the submitting code has set it.
-        watcher: of the class: called with each event that is waited for, or None for a whole queue, as long as somebody
-            looks at a call.
+        queue: queue that the command was submitted to, if the submitting code set it.
+        watcher: callback of the class with each event that is waited for, or None for a whole queue, while a call is
+            observed.
     """
 
     watcher: ClassVar[Callable[[DeviceEvent | None], None] | None] = None
@@ -196,7 +196,7 @@ def fill(queue: Queue, array: UsmArray, value: Any) -> DeviceEvent:
     Args:
         queue: the ``dpctl.SyclQueue``.
         array: a contiguous USM array of elements of 1, 2, 4 or 8 bytes.
-        value: what every element becomes; must be a value of the array's dtype.
+        value: value of every element, which the array's dtype must represent.
 
     Raises:
         ArgumentError: not such an array.

@@ -98,7 +98,7 @@ def read_parameters(text: str) -> tuple[Parameter, ...]:
     """Read a list of parameters in C; their names may be left out.
 
     Args:
-        text: without its parentheses.
+        text: list without its parentheses.
 
     Raises:
         OptionError: a parameter cannot be understood, or nothing of Python's can be passed to it.
@@ -169,10 +169,10 @@ class Declaration:
     """A kernel as its text declares it.
 
     Attributes:
-        name: of the kernel.
-        parameters: their text.
-        sub_group_size: that it requires, or None.
-        work_group_size: the extents that it requires, or None.
+        name: name of the kernel.
+        parameters: text of the parameters.
+        sub_group_size: required sub-group size, or None.
+        work_group_size: required work-group extents, or None.
     """
 
     name: str
@@ -186,12 +186,12 @@ def declaration(source: str, name: str | None, build_options: Iterable[str] = ()
 
     Args:
         source: OpenCL C.
-        name: of the kernel; None where there is one only.
-        build_options: ``-DNAME=text`` counts.
+        name: name of the kernel; None if there is only one.
+        build_options: build options, of which ``-DNAME=text`` counts.
 
     Raises:
-        OptionError: it is not there, there are several, it is declared in several ways, or a size that it requires is
-            no number.
+        OptionError: the kernel is missing or ambiguous, is declared in several ways, or requires a size that is no
+        number.
     """
     found = list(_declarations(source, build_options))
     names = sorted({each["name"] for each in found})
@@ -275,12 +275,12 @@ class ForeignKernel:
     """A kernel in OpenCL C or SPIR-V.
 
     Attributes:
-        name: of the kernel in its source.
-        parameters: what it is given.
-        options: for the driver's compiler; sizes that it requires.
-        file: the Python file that made it.
-        opencl_c: its text; empty for SPIR-V.
-        spirv: its module; empty for OpenCL C.
+        name: name of the kernel in its source.
+        parameters: parameters of the kernel.
+        options: options of the driver's compiler, and required sizes.
+        file: Python file that made it.
+        opencl_c: OpenCL C; empty for SPIR-V.
+        spirv: SPIR-V module; empty for OpenCL C.
     """
 
     name: str
@@ -308,10 +308,11 @@ def opencl_kernel(
     ``intel_reqd_sub_group_size`` and ``reqd_work_group_size`` are checked against the device before it is built.
 
     Args:
-        source: the text.
-        name: of the kernel; not needed where there is one only.
-        arguments: the parameters as C writes them, where the text's own cannot be understood.
-        build_options: of the compiler, such as ``-DTAPS=17``; the text is OpenCL C 1.2 unless ``-cl-std=`` is here.
+        source: text in OpenCL C.
+        name: name of the kernel; not needed if there is only one.
+        arguments: parameters in C's notation, if those in the text cannot be read.
+        build_options: compiler options, such as ``-DTAPS=17``; the text is OpenCL C 1.2 unless they contain
+            ``-cl-std=``.
         relaxed_math: ``-cl-fast-relaxed-math``.
         fp_contract: the text may contract ``a * b + c``, as C does by itself. Off as it is in kernels of Python: the
             pragma that says so stands before the text.
@@ -359,10 +360,10 @@ def spirv_kernel(
 
     Args:
         module: its bytes, or their file: ``Path(__file__).with_name("scale.spv")``.
-        name: of its entry point; not needed where there is one only.
+        name: name of its entry point; not needed if there is only one.
         arguments: the parameters as C writes them: ``"__global float *x, float a"``. They are not checked against the
             module but for their number.
-        build_options: of the driver's compiler.
+        build_options: options of the driver's compiler.
         relaxed_math: ``-cl-fast-relaxed-math``.
         large_grf: twice the registers and half the threads; for Intel GPUs, ignored elsewhere.
 

@@ -63,8 +63,8 @@ class Item:
     """A work-item of a `Range`: its id, and the extents of all.
 
     Args:
-        extent: in each dimension.
-        index: of this work-item.
+        extent: extent in each dimension.
+        index: index of this work-item.
     """
 
     def __init__(self, extent: Extents, index: Extents) -> None:
@@ -99,7 +99,7 @@ class Group:
         global_range: extents of all work-items.
         local_range: extents of a work-group.
         group_range: extents in work-groups.
-        index: of this one.
+        index: index of this work-group.
     """
 
     def __init__(self, global_range: Extents, local_range: Extents, group_range: Extents, index: Extents) -> None:
@@ -141,9 +141,9 @@ class NdItem:
     """A work-item of an `NdRange`.
 
     Args:
-        global_item: among all.
-        local_item: in its work-group.
-        group: its work-group.
+        global_item: position among all work-items.
+        local_item: position in its work-group.
+        group: work-group of the work-item.
     """
 
     def __init__(self, global_item: Item, local_item: Item, group: Group) -> None:
@@ -198,7 +198,7 @@ class PrivateArray:
     Args:
         shape: literal extents.
         dtype: numpy dtype of the elements.
-        fill_zeros: whether it begins with zeros; else with anything.
+        fill_zeros: True to begin with zeros; otherwise the contents are undefined.
     """
 
     def __init__(self, shape: int | Extents, dtype: Any, fill_zeros: bool = False) -> None:
@@ -216,8 +216,8 @@ class AtomicRef:
 
     Args:
         ref: the array.
-        index: of the element.
-        memory_order, memory_scope, address_space: of the instructions; plain Python has no use for them.
+        index: index of the element.
+        memory_order, memory_scope, address_space: properties of the instructions, unused in plain Python.
     """
 
     def __init__(
@@ -402,7 +402,7 @@ class LocalAccessor:
 
     Args:
         shape: extents, one to three.
-        dtype: of integers or floats of 1 to 8 bytes.
+        dtype: dtype of integers or floats of 1 to 8 bytes.
 
     Raises:
         ArgumentError: no such shape or dtype.

@@ -23,7 +23,7 @@ class KernelOptions:
         sub_group_size: required sub-group (SIMD) size, SPIR-V ``SubgroupSize`` execution mode.
         work_group_size: required work-group extents, dimension 0 first (the fastest one, as in ``get_id``),
             SPIR-V ``LocalSize``.
-        unroll: for every loop of the kernel: a factor, "full", "disable", or None to leave it to the driver.
+        unroll: unrolling of every loop: a factor, "full", "disable", or None to leave it to the driver.
         fast_math: LLVM's fast flags on floating-point arithmetic (SPIR-V ``FPFastMathMode``).
         relaxed_math: the driver's ``-cl-fast-relaxed-math``.
         fp_contract: a device may compute ``a * b + c`` with one rounding (without it: SPIR-V ``ContractionOff``).

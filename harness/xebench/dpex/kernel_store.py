@@ -128,8 +128,8 @@ class KernelStore:
             cannot run. None, the default, costs nothing; with one, every launch looks at its types.
         build_ns: host time in which drivers have built kernels so far.
         latest: the launch that was submitted last.
-        loads: whether kernels that were built before for a CPU device, in whatever context, are loaded from the
-            driver's binary: False by default. Loading takes 2 to 6 ms, and building 50 to 80.
+        loads: True to load kernels that were built before for a CPU device, in any context, from the driver's binary;
+            False by default. Loading takes 2 to 6 ms, and building 50 to 80.
     """
 
     def __init__(self, observer: LaunchObserver | None = None) -> None:
@@ -159,7 +159,7 @@ class KernelStore:
         """Submit a kernel, compiling and building it first where that has not been done.
 
         Args:
-            kernel, queue, index_space, arguments, depends: as `PreparedLaunch` takes them.
+            kernel, queue, index_space, arguments, depends: see `PreparedLaunch`.
             submitter: submits arguments that dpctl does not take; dpctl by default.
 
         Raises:

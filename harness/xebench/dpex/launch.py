@@ -99,7 +99,7 @@ class ArgumentBlock:
     Attributes:
         table: ``void *[]`` for the submit functions.
         codes: ``DPCTLKernelArgType[]``.
-        count: how many flattened arguments there are.
+        count: number of flattened arguments.
         keep: the arguments last filled in.
     """
 
@@ -107,8 +107,8 @@ class ArgumentBlock:
         """Lay out the slots.
 
         Args:
-            types: of the kernel's arguments.
-            queue: arrays have to live in its context.
+            types: types of the kernel's arguments.
+            queue: queue in whose context arrays must be.
         """
         slots = _Slots(types)
         self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]  # of None, which is not looked at
@@ -131,10 +131,10 @@ class ArgumentBlock:
         self.keep: tuple[Any, ...] = ()
 
     def fill(self, args: Sequence[Any], check_local_memory: Callable[[int], None]) -> None:
-        """Put in the values of ``args``; when it raises, those of before stay.
+        """Store the values of ``args``; after an error the earlier values stay.
 
         Args:
-            args: as many as there are types.
+            args: arguments, one for each type.
             check_local_memory: called with the bytes of the LocalAccessors, to raise if they are too many.
 
         Raises:
@@ -353,7 +353,7 @@ class PreparedLaunch:
 
         Args:
             device_kernel: built for a queue of the same context.
-            queue: where to submit.
+            queue: queue to submit to.
             index_space: ``kernel_api.Range`` or ``NdRange``.
             args: the kernel's arguments after the item.
 

@@ -197,7 +197,7 @@ def launch_facts(signature: Signature) -> dict[int, int | None]:
     """The known values of integers among the flattened parameters; None stands for "not negative".
 
     Args:
-        signature: what a kernel is compiled for.
+        signature: index space and argument types that a kernel is compiled for.
     """
     facts: dict[int, int | None] = {}
     at = 0
@@ -218,7 +218,7 @@ def state_launch(text: str, kernel: str, facts: Mapping[int, int | None]) -> str
     Args:
         text: the module.
         kernel: its entry point.
-        facts: of its parameters.
+        facts: facts about its parameters.
     """
     definition = re.search(rf'^define [^\n]*@"?{re.escape(kernel)}"?\((?P<all>[^\n]*)\)[^\n]*\n', text, re.MULTILINE)
     if definition is None:

@@ -231,9 +231,9 @@ def kernel_of_binary(binary: bytes, name: str, queue: Queue) -> Any:
     """Load a binary, as ``dpctl.program`` builds SPIR-V.
 
     Args:
-        binary: for the queue's device, such as `native_code.binary_of` has it.
-        name: of the kernel.
-        queue: in whose context, on OpenCL or Level Zero.
+        binary: binary for the queue's device, as from `native_code.binary_of`.
+        name: name of the kernel.
+        queue: queue in whose context to load it, on OpenCL or Level Zero.
 
     Returns:
         A ``dpctl.program.SyclKernel``.

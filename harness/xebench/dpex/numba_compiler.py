@@ -100,7 +100,7 @@ def finish_ir(
         mangled_name: the kernel's function in it.
         kernel: the name that it gets.
         options: the kernel's options.
-        facts: what is known of the kernel's parameters.
+        facts: known facts about the kernel's parameters.
         keep_debug: keep symbol names and debug information.
     """
     text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
@@ -128,7 +128,7 @@ def to_spirv(module: Any, *, fp_contract: bool = False) -> bytes:
     """Run llvm-spirv on an llvmlite module.
 
     Args:
-        module: of one kernel.
+        module: module of one kernel.
         fp_contract: True if products and sums may be contracted; else a kernel with any gets ``ContractionOff``.
     """
     told = [f"--spirv-ext=+{e}" for e in SPIRV_EXTENSIONS] + ["--spirv-fp-contract=fast"] * fp_contract
@@ -289,12 +289,12 @@ class _OfCompilation(Identity):
 
 
 def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
-    """Compile a kernel, or find what was compiled of it before.
+    """Compile a kernel, or find an earlier compilation.
 
     Args:
         kernel: made by ``xebench.dpex.kernel`` or ``numba_dpex.kernel``.
-        signature: what to compile it for.
-        cache: looked up first and filled after; None compiles.
+        signature: index space and argument types to compile for.
+        cache: cache to read and fill; None to compile always.
 
     Raises:
         KernelCompileError: the function cannot be compiled.

@@ -136,8 +136,8 @@ def uniform(seed: int, y: Any) -> None:
     state divided by this modulus.
 
     Args:
-        seed: from 1 to 2**31 - 2.
-        y: the vector.
+        seed: seed from 1 to 2**31 - 2.
+        y: vector to fill.
 
     Raises:
         ValueError: it is none, or the seed is no such number.

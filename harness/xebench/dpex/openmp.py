@@ -109,7 +109,7 @@ class TargetRegion:
     """A target region: on entry and exit it copies arrays as their ``map`` clauses say; it can be entered again.
 
     Args:
-        device: where it runs.
+        device: device where it runs.
         clauses: contiguous numpy arrays, which the region keeps alive, and the way of each.
     """
 
@@ -170,7 +170,7 @@ def traced_copies(device: str, size_kib: int) -> Copies:
 
     Args:
         device: SYCL filter string, such as ``level_zero:gpu:0``.
-        size_kib: of an array.
+        size_kib: size of an array.
 
     Raises:
         Unsupported: the runtime does not run here, or its trace is of another form.
@@ -205,7 +205,7 @@ def copies_of(trace: str, own: set[int]) -> Copies:
     """Read a trace of Level Zero's functions.
 
     Args:
-        trace: as the runtime of 2024 or that of 2026 writes it.
+        trace: trace in the format of the 2024 or the 2026 runtime.
         own: addresses of the arrays.
 
     Raises:

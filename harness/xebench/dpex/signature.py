@@ -274,13 +274,13 @@ class CompiledKernel:
         signature: index space and argument types that it was compiled for.
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
             when ``cached``, "typing" alone, the time that finding it took; nothing for what is not Python.
-        cached: no compiler ran: it came from disk or was compiled before in this process.
-        compiler: that made it, with versions; empty for what is not Python.
+        cached: True if no compiler ran: it came from disk or was compiled earlier in this process.
+        compiler: compiler that made it, with versions; empty for kernels that are not Python.
         llvm_ir: the LLVM IR that was translated; None when it came from disk.
-        foreign: the kernel itself where it is not Python.
-        narrow: a module with index arithmetic in 32 bits; empty where there is none.
-        limit: of the launches that may take it (`xebench.dpex.narrow.is_within`); 0: none may.
-        bounded: this is that module.
+        foreign: kernel itself, if it is not Python.
+        narrow: module with 32-bit index arithmetic; empty without one.
+        limit: limit of launches that may use it (`xebench.dpex.narrow.is_within`); 0 for none.
+        bounded: True for that module itself.
     """
 
     name: str

@@ -102,9 +102,9 @@ def kept_or_compiled(
     """The kernel in a cache, or else the compiler's, which the cache then keeps.
 
     Args:
-        kernel: Python's.
-        signature: what to compile it for.
-        cache: None compiles.
+        kernel: kernel in Python.
+        signature: index space and argument types to compile for.
+        cache: cache to read and fill; None to compile always.
         fingerprint: the key of the entry; None if there is none.
         compile_kernel: the compiler.
     """

@@ -142,8 +142,8 @@ def with_loop_controls(module: bytes, controls: Sequence[int]) -> bytes:
 
     Args:
         module: SPIR-V.
-        controls: of all loops, in the order of the blocks that lead back; of one kind for all, if their number is
-            another than that of the module's loops. 0: none.
+        controls: controls of all loops, in the order of the blocks that lead back; 0 for none. They must be equal if
+            their number differs from the module's loops.
     """
     if not any(controls):
         return module

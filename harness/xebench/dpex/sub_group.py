@@ -213,9 +213,9 @@ def block_read(array: Any, index: Any) -> Any:
     One message reads for all lanes and carries one address, where ``array[i]`` carries one for each lane.
 
     Args:
-        array: of numbers, contiguous, in global memory; the address of ``array[index]`` must be a multiple of 4.
-        index: of the block's first element, the same in all lanes, not negative: an integer, or for an array of more
-            dimensions a tuple, whose last part runs along the row. Every lane of a full sub-group must be there.
+        array: contiguous array of numbers in global memory; the address of ``array[index]`` must be a multiple of 4.
+        index: index of the block's first element, the same in all lanes, not negative: an integer, or for an array of
+            more dimensions a tuple, whose last part runs along the row. Every lane of a full sub-group must be there.
     """
 
 
@@ -237,9 +237,9 @@ def block_write(array: Any, index: Any, value: Any) -> None:
     """Write the lane's element of a block, ``array[index + local_id()]`` (``OpSubgroupBlockWriteINTEL``). Collective.
 
     Args:
-        array: as in :func:`block_read`, but the address of ``array[index]`` must be a multiple of 16.
-        index: as in :func:`block_read`.
-        value: converted to the array's dtype as ``array[index] = value`` does.
+        array: array as for :func:`block_read`, but the address of ``array[index]`` must be a multiple of 16.
+        index: index as for :func:`block_read`.
+        value: value, converted to the array's dtype as by ``array[index] = value``.
     """
 
 

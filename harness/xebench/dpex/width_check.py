@@ -24,7 +24,7 @@ def submit_both(
 
     Args:
         wide, narrow: the same launch with both modules of a kernel.
-        arguments: of both.
+        arguments: arguments of both.
         depends: events to wait for.
 
     Raises:

@@ -66,8 +66,8 @@ class BackEnd:
         Args:
             module: in LLVM's text.
             triple: LLVM's name of the target.
-            unroll: whether loops with a hint are unrolled.
-            clean: the module is optimised already; drop only what it does not need.
+            unroll: True to unroll loops with a hint.
+            clean: True for an optimised module, of which only unused parts are dropped.
 
         Returns:
             The optimised module in LLVM's text, without names of values, and its SPIR-V: the same in every process.

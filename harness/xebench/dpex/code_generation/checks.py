@@ -1,4 +1,4 @@
-"""What the code generators accept, how they refuse it (:class:`Misuse`), and what numba sees of their functions."""
+"""Checks of the code generators' arguments, their error (:class:`Misuse`), and the functions' types for numba."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def one_of(what: str, given: Any, allowed: Iterable[Any]) -> Any:
 
     Args:
         what: the argument's name.
-        given: its numba type.
+        given: numba type of the argument.
         allowed: the types that the function takes.
 
     Raises:
@@ -97,11 +97,11 @@ def array(
     """Check an array argument.
 
     Args:
-        given: its numba type.
+        given: numba type of the argument.
         dtypes: the element types that the function takes.
         spaces: the address spaces that it takes.
-        contiguous: whether neighbouring indices must be neighbours in memory (layout C).
-        writable: whether the function writes to it.
+        contiguous: True if neighbouring indices must be neighbours in memory (layout C).
+        writable: True if the function writes to it.
 
     Raises:
         Misuse: the array does not fit.
@@ -140,9 +140,9 @@ def choice(what: str, given: Any, members: type[E], default: E) -> E:
 
     Args:
         what: the argument's name.
-        given: its numba type.
+        given: numba type of the argument.
         members: the enumeration; members that no instruction has end in UNSUPPORTED.
-        default: where nothing is given.
+        default: member to use without an argument.
 
     Raises:
         Misuse: it is no literal, or names no member.
@@ -251,7 +251,7 @@ class StoredValues:
     Args:
         array_type: the array that is written.
         given: the type of the ``value`` or ``*values`` parameter.
-        width: how many elements are stored.
+        width: number of stored elements.
 
     Attributes:
         signature: the parameter's type in the signature of the call, without literals.

@@ -121,7 +121,7 @@ def make_entry_point(compiled: Any, name: str, arguments: tuple[Any, ...]) -> An
 
     Args:
         compiled: numba's result for the Python function.
-        name: of the entry point.
+        name: name of the entry point.
         arguments: numba types of the item and the arguments, as they are flattened by `xebench.dpex.launch`.
     """
     context = target.target_context
@@ -185,7 +185,7 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: M
     Args:
         modules: llvmlite's, of the entry point and of all functions; linked as text.
         kernel: name of the entry point.
-        options: of the kernel.
+        options: options of the kernel.
         facts: known facts of the kernel's parameters.
 
     Raises:
@@ -236,7 +236,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
 
     Args:
         kernel: made by ``xebench.dpex.kernel``.
-        signature: what to compile it for.
+        signature: index space and argument types to compile for.
 
     Raises:
         KernelCompileError: the function cannot be compiled.
@@ -293,11 +293,11 @@ def usm_ndarray(ndim: int, layout: str = "C", dtype: Any = types.float64, *, rea
     """The type of an array in USM.
 
     Args:
-        ndim: its dimensions.
-        layout: C, F or A.
+        ndim: number of dimensions.
+        layout: layout C, F or A.
         dtype: numba's type of an element.
         readonly: whether it cannot be written.
-        _: the kind of USM, the device or the queue, which the code of a kernel does not depend on.
+        _: kind of USM, device or queue, which do not affect the code of a kernel.
     """
     return DeviceArray(dtype, ndim, layout, readonly=readonly)
 

@@ -96,9 +96,9 @@ class DeviceFunction(Generic[P, R]):
         Args:
             template: the simulation of all of them, in the module and with the docstring of the function to be made.
             chosen: the template's first argument, in which the functions differ.
-            typer: what a call of it in a kernel becomes.
+            typer: typer of its calls in a kernel.
             name: the function's name.
-            words: what stands in braces in the template's docstring.
+            words: replacements for names in braces in the template's docstring.
         """
         function = functools.partial(template, chosen)
         doc = (template.__doc__ or "").format(**words)

@@ -40,7 +40,7 @@ class DevicePointer(types.CPointer):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What makes it equal to another."""
+        """Key by which types are compared."""
         return self.dtype, self.space
 
 
@@ -52,8 +52,8 @@ class DeviceArray(types.Array):  # type: ignore[misc]
         ndim: its dimensions.
         layout: C, F or A.
         space: `AddressSpace`.
-        readonly: it cannot be written.
-        atomic64: whether the device of global memory has 64-bit atomics.
+        readonly: True if it cannot be written.
+        atomic64: True if the device of global memory has 64-bit atomics.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class DeviceArray(types.Array):  # type: ignore[misc]
 
     @property
     def queue(self) -> SimpleNamespace:
-        """What numba-dpex's array types have: here, what is known of the device."""
+        """Facts about the device, in the form of numba-dpex's array types."""
         return SimpleNamespace(device_has_aspect_atomic64=self.atomic64)
 
     @property
     def key(self) -> Any:
-        """What makes it equal to another."""
+        """Key by which types are compared."""
         return self.dtype, self.ndim, self.layout, self.mutable, self.addrspace, self.atomic64
 
     @property

@@ -90,8 +90,8 @@ class GroupFunctions:
     """The functions that sub-groups and work-groups share.
 
     Attributes:
-        scope: which of the two.
-        numbers: the types that its arithmetic takes.
+        scope: sub-group or work-group.
+        numbers: types that its arithmetic takes.
     """
 
     scope: Scope

@@ -87,7 +87,7 @@ def call(
         instruction: the name after ``__spirv_``.
         returns: the LLVM type of the result.
         arguments: the operands.
-        convergent: whether lanes exchange data, so that LLVM may not move the call into or out of branches.
+        convergent: True if lanes exchange data, so that LLVM may not move the call into or out of branches.
     """
     name = f"__spirv_{instruction}"
     mangled = f"_Z{len(name)}{name}" + "".join(code for _, code in arguments)

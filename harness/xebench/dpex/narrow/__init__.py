@@ -35,12 +35,12 @@ def is_narrow(device: Device) -> bool:
 
 
 def is_within(limit: int, extents: Iterable[int], arguments: Iterable[Any]) -> bool:
-    """True if a launch is one that a narrowed module is made for.
+    """True if a narrowed module is valid for a launch.
 
     Args:
-        limit: of the kernel; a negative one is that of numbers with either sign.
-        extents: of its index space.
-        arguments: of the kernel: arrays, LocalAccessors and numbers.
+        limit: limit of the kernel; negative for numbers of either sign.
+        extents: extents of its index space.
+        arguments: arguments of the kernel: arrays, LocalAccessors and numbers.
     """
     least, most = min(limit, 0), abs(limit)
     return all(extent <= most for extent in extents) and all(_fits(argument, least, most) for argument in arguments)

@@ -68,13 +68,13 @@ class LlvmInstruction:
     """One line.
 
     Attributes:
-        line: the text.
-        block: its label.
-        result: the name of its value, or "".
-        kind: of `_KINDS`, "phi", "gep", "label", "branch" or "other".
-        op: which of its kind.
-        operands: of 64 bits, names or decimal numbers.
-        fields: groups of its pattern; of a phi, labels of where the operands come from.
+        line: text of the line.
+        block: label of its block.
+        result: name of its value, or "".
+        kind: kind from `_KINDS`, or "phi", "gep", "label", "branch" or "other".
+        op: operation within its kind.
+        operands: 64-bit operands, names or decimal numbers.
+        fields: groups of its pattern; for a phi, the labels of its operands.
     """
 
     line: str
@@ -91,13 +91,13 @@ class Function:
     """A function.
 
     Attributes:
-        head: its line ``define ...``.
-        instructions: of its body.
-        values: where a value is computed.
-        uses: the instructions that mention a value.
+        head: line ``define ...``.
+        instructions: instructions of its body.
+        values: instruction that computes each value.
+        uses: instructions that use each value.
         parameters: names, in order.
-        predecessors: of each block.
-        unknown: the first line whose effect on integers of 64 bits is not known; nothing can be proved then.
+        predecessors: predecessors of each block.
+        unknown: first line with an unknown effect on 64-bit integers, which prevents any proof.
     """
 
     def __init__(self, head: str, lines: list[str]) -> None:

@@ -27,7 +27,7 @@ class Wrapped:
 
     Attributes:
         test: the comparison with 0.
-        extent: what is added.
+        extent: extent that is added.
         result: the index from the start.
     """
 
@@ -66,12 +66,12 @@ def parts_of_indices(
     interval: Callable[[str], IntegerRange],
     element: Callable[[LlvmInstruction], str],
 ) -> set[str]:
-    """The values that an access bounds.
+    """The values that an array access bounds.
 
     Args:
-        function: which.
+        function: function to examine.
         among: the values to look at.
-        interval: of a value.
+        interval: function that returns the interval of a value.
         element: the index of a ``getelementptr`` that leads to an access of an array, or "".
     """
 
@@ -142,9 +142,9 @@ class Addresses:
     """The ``getelementptr`` of a function.
 
     Args:
-        function: which.
+        function: function to examine.
         elements: the arrays among its parameters, with LLVM's type of their elements.
-        interval: of a value.
+        interval: function that returns the interval of a value.
     """
 
     def __init__(

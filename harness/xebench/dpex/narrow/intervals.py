@@ -50,9 +50,9 @@ class Intervals:
     """The intervals of a function's values.
 
     Args:
-        function: which.
-        known: of parameters and other values that are not computed here.
-        least: values, each with one that it is not below.
+        function: function to examine.
+        known: intervals of parameters and other values that are not computed here.
+        least: values, each with a lower bound.
 
     Attributes:
         counted: numbers that count up, each with the number at which it ends, which it does not pass.

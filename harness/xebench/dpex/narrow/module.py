@@ -48,7 +48,7 @@ def bounded_module(text: str, kernel: str, signature: Signature, clean: Callable
     Args:
         text: the optimised module, in LLVM's text.
         kernel: its entry point.
-        signature: what it was compiled for.
+        signature: index space and argument types that it was compiled for.
         clean: drops from a module what it does not need.
     """
     settled = _settled(text, kernel, signature)
@@ -84,7 +84,7 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
     Args:
         text: the optimised module, in LLVM's text.
         kernel: its entry point.
-        signature: what it was compiled for.
+        signature: index space and argument types that it was compiled for.
     """
     lines = _with_names(text)
     start, end = _place(lines, kernel)

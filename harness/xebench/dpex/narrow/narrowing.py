@@ -35,10 +35,10 @@ def narrowed(
     """The function with its index arithmetic in 32 bits.
 
     Args:
-        function: which; all values have names.
+        function: function whose values all have names.
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
-        least: values, each with one that it is not below.
+        least: values, each with a lower bound.
     """
     wrapped = wrapped_indices(function)
     while True:

@@ -35,8 +35,8 @@ def optimise(text: str, *, unroll: bool, inlining: int = 0) -> str:
     """Run LLVM's pipeline with numba-dpex's own settings.
 
     Args:
-        text: of the module.
-        unroll: whether loops may be unrolled.
+        text: text of the module.
+        unroll: True if loops may be unrolled.
         inlining: numba-dpex's ``inline_threshold``.
 
     Returns:
