@@ -21,7 +21,6 @@ ASKED: Final = (
     ("E14", "subgroup_vector_payload", "messages", "G 1295"),
     ("E15", "subgroup_block_io", "addresses", "G 1303, 2343"),
     ("E20", "histogram_in_registers", "spills", "G 2191 to 2197"),
-    ("E22", "grf_mode_and_unrolling", "registers", "G 1865 to 1867"),
     ("E22", "grf_mode_and_unrolling", "spills", "G 1869"),
     ("E24", "private_histogram", "spilling_kernels", "G 1968 to 1970"),
     ("E25", "volatile_and_addresses", "spills", "G 2070"),
