@@ -71,7 +71,7 @@ def test_selection_by_name_family_and_catalogue_id() -> None:
 @pytest.mark.parametrize(
     ("word", "advice"),
     [
-        ("nonsense", "'xebench list' shows their names"),
+        ("nonsense", "'xebench list' shows the built-in ones, 'xebench run FILE.py' runs your own"),
         ("slm_bank_conflictss", "did you mean slm_bank_conflicts?"),
     ],
 )

@@ -176,7 +176,8 @@ class Pattern:
     ) -> None:
         self.name = name
         # the file that declares it; inspect.stack() would read the source of every frame
-        self.source = Path(sys._getframe(1).f_code.co_filename)
+        # the same, except where 'xebench ab' puts two versions into a file of its own
+        self.source = self.declared_in = Path(sys._getframe(1).f_code.co_filename)
         if not isinstance(presets, Mapping) or not all(isinstance(own, Mapping) for own in presets.values()):
             self._fail("presets", "give the sizes of each preset by name: {'smoke': {'n': 64}, 'default': {'n': 4096}}")
         if isinstance(catalogue, str):
@@ -405,7 +406,7 @@ class Pattern:
         functions = [self.make_problem, *(variant.function for variant in self.variants.values())]
         taken = {name for each in functions if each is not None for name in _parameters(each)}
         for axis in self.axes:
-            words = re.findall(rf"\b{axis}\b", self.source.read_text(encoding="utf-8", errors="replace"))
+            words = re.findall(rf"\b{axis}\b", self.declared_in.read_text(encoding="utf-8", errors="replace"))
             if axis not in taken and len(words) < 2 and DEVICE not in self.axes[axis]:
                 self._fail(
                     "axes", f"nothing takes {axis!r}: make it a parameter of a variant or the problem, or drop it"
