@@ -158,10 +158,7 @@ def _compilers(compilers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"{gpu} {sum(r['status'] == 'ok' for r in rows if r['gpu'] == gpu)} of {sum(r['gpu'] == gpu for r in rows)}"
             for gpu in gpus
         )
-        yield (
-            f"- **{name(compiler)}**: ocloc {compiler['version']} ({compiler['igc']}). Kernels compiled: {counts}; "
-            f"{compiler['seconds']} s with nothing cached."
-        )
+        yield f"- **{name(compiler)}**: ocloc {compiler['version']} ({compiler['igc']}). Kernels compiled: {counts}."
         reasons = Counter((row["gpu"], row["status"], row["reason"]) for row in rows if row["status"] != "ok")
         yield from (f"    - {gpu}: {count} {status}: {reason}" for (gpu, status, reason), count in reasons.items())
 

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from math import exp, log
@@ -59,18 +58,15 @@ def main() -> None:
 @click.option("--save", type=click.Path(path_type=Path), required=True, help="File of all compilers' results.")
 def suite(ocloc: str | None, save: Path) -> None:
     """Compile every kernel of the suite for every GPU, and put the figures into the file."""
-    begin = time.monotonic()
     compiler = find_compiler(ocloc)
     say(compiler.label)
     plan = plan_for((), (), "smoke")
     launched = collect_with_progress(plan)
-    # without a cache, since the page shows how long it takes
     kernels = compile_launches(launched.launches, targets(GPUS), compiler)
     rows = [{name: value for name, value in row(kernel).items() if name in KEPT} for kernel in kernels]
     done = {
         "version": compiler.version,
         "igc": compiler.igc,
-        "seconds": round(time.monotonic() - begin),
         "rows": rows,
         "claims": [isa_text.plain(answer) for answer in code_answers(plan, launched, kernels)],
         "missing": [[variant.pattern, variant.variant, variant.reason] for variant in launched.missing],
@@ -78,7 +74,7 @@ def suite(ocloc: str | None, save: Path) -> None:
     earlier = json.loads(save.read_text(encoding="utf-8")) if save.is_file() else []
     save.write_text(json.dumps(merged(earlier, done), separators=(",", ":")) + "\n", encoding="utf-8")
     good = sum(figures["status"] == "ok" for figures in rows)
-    say(f"{good} of {len(rows)} compiled in {done['seconds']} s, kept in {save}")
+    say(f"{good} of {len(rows)} compiled, kept in {save}")
 
 
 def merged(earlier: Sequence[Mapping[str, Any]], done: Mapping[str, Any]) -> list[Mapping[str, Any]]:
