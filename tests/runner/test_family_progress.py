@@ -185,6 +185,7 @@ def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2, "program": "p", "switches_found": "{}"}
     row |= {"tolerance_used": 0.25, "rtol": 1e-5, "atol": 0.0, "first_commands": 3, "sampled_commands": 2}
     row |= {"prepared_kernels": 1, "doubt": "a", "odd_size": "right", "results_note": None, "traced": "{}"}
+    row |= {"error_text": None}
     result = CaseResult.of_row(row)
     assert result.status == Status.OK and result.work == Work(8, None, "int32", 16, 4, 32, 0.5, 64)
     assert result.columns() == {name: value for name, value in row.items() if name != "variant"}
