@@ -144,11 +144,11 @@ def test_axes_are_swept_and_what_the_device_lacks_is_skipped_with_its_reason(tmp
     limit = 1 << 20
     run_xebench(
         "run", "slm_convolution_cache", "--preset", "smoke", "--device", "cpu", "--output", str(output),
-        "--set", f"work_group_size=64,{limit}", "--budget", "0.1",
+        "--set", f"work_group_size=128,{limit}", "--budget", "0.1",
     )  # fmt: skip
     cases = load_run(output).cases
     by_size = {size: set(own["status"]) for size, own in cases.groupby("param_work_group_size")}
-    assert by_size == {64: {"ok"}, limit: {"skipped"}}
+    assert by_size == {128: {"ok"}, limit: {"skipped"}}
     reasons = set(cases[cases["status"] == "skipped"]["reason"])
     assert all(f"needs work-groups of {limit}" in reason for reason in reasons)
 
