@@ -152,7 +152,7 @@ def test_the_next_steps_are_commands() -> None:
     command = ["run", "a", "--path", "a b.py", "--preset=smoke", "--budget", "3", "--set", "n=4"]
     again = changed(run, pairs=noisy_ones, manifest={**run.manifest, "command": command})
     step = "xebench run a b c --path 'a b.py' --preset=smoke --set n=4 --precision 0.005 --budget 2m"
-    assert f"Next: {step}: may decide what is undecided, as of 2 others" in next_steps(again)
+    assert f"Next: {step}: may decide what is undecided (2 more patterns likewise)" in next_steps(again)
 
 
 def test_each_chapter_has_its_mean(all_answers: Run) -> None:

@@ -355,7 +355,8 @@ def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mappi
         )
     elif open_still:
         named = open_still[:REASONS_NAMED]
-        rest = f", as of {len(open_still) - len(named)} others" if len(open_still) > len(named) else ""
+        more = len(open_still) - len(named)
+        rest = f" ({more} more pattern{'' if more == 1 else 's'} likewise)" if more else ""
         yield f"{_again(run, named)} --precision 0.005 --budget 2m: may decide what is undecided{rest}"
     if run.pairs["pattern"].nunique() > REASONS_NAMED:
         pattern = hurts[0]["pattern"] if hurts else pairs[0]["pattern"]
