@@ -30,7 +30,16 @@ OF_LIBRARIES = (
 )
 OF_FOURIER = "fourier_correlation/"  # oneMKL ends the process
 # Without hardware this driver refuses every fill of USM memory, which these need before their kernels.
-OF_FILLS = ("atomics_dtype/", "atomics_usm_kind/", "sync_mechanisms/", "multi_stream_pipeline/", "update_what_changed/")
+OF_FILLS = (
+    "atomics_dtype/",
+    "atomics_usm_kind/",
+    "compressible_lines/",
+    "multi_stream_pipeline/",
+    "sync_mechanisms/",
+    "update_what_changed/",
+)
+# SYCL's buffers need headers that the pinned stack lacks; OpenCL's, which serve there, can do less.
+OF_BUFFERS = ("accessor_modes/", "host_accessor_scope/", "usm_vs_buffers/")
 FILLS = "unexpected SubmissionError: the runtime refused to fill an array"
 
 
@@ -67,7 +76,13 @@ def test_selection_prefers_the_gpu_and_knows_it(tried: Tried, gpu: str) -> None:
 def test_kernels_of_every_pattern_build_and_are_submitted(tried: Tried) -> None:
     print(tried.counts())
     wrong = tried.wrong
-    for names, refusal in ((OF_LIBRARIES, "Unsupported: "), (OF_FOURIER, "the process ended"), (OF_FILLS, FILLS)):
+    allowed = (
+        (OF_LIBRARIES, ("Unsupported: ", "unexpected RuntimeError: Native API failed")),
+        (OF_FOURIER, "the process ended"),
+        (OF_FILLS, FILLS),
+        (OF_BUFFERS, "Unsupported: "),
+    )
+    for names, refusal in allowed:
         wrong = {
             name: text for name, text in wrong.items() if not (name.startswith(names) and text.startswith(refusal))
         }
