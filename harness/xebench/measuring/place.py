@@ -43,7 +43,7 @@ class VariantRun:
     """A variant: its kernels and devices once it was started, its status and the reason for it.
 
     Attributes:
-        variant, status, reason: variant, status, reason: the variant and its outcome.
+        variant, status, reason: the variant and its outcome.
         error_text: whole text of its error, if the reason has only the first line.
         kernels, devices, switches: see `Started`.
         error_ulp: largest error of its results so far.

@@ -202,7 +202,7 @@ class DataMade(Message, frozen=True):
     """Reports that the data were made. After a failure nothing is sent, since the worker meets the same error itself.
 
     Attributes:
-        pid, descriptor: pid, descriptor: owner and descriptor of the file.
+        pid, descriptor: owner and descriptor of the file.
         sizes: sizes in bytes of its parts, each at a multiple of `ALIGNED`: a pickle and its buffers.
     """
 

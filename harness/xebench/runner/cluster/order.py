@@ -177,7 +177,7 @@ class FamilyResult:
     Attributes:
         device: row of its device, with roofs if it measured them.
         tables: rows in the order of arrival; each entry has rows of one table.
-        first_sample, end_sample: first_sample, end_sample: the numbers that samples and checks may have.
+        first_sample, end_sample: numbers that samples and checks may have.
         answers: variant, answer and short text of each, for progress.
         cut_off: True if another process killed a worker, so that cases lack results.
         lacks: number of families without enough time: 0 or 1.
