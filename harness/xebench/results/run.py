@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import glob
 import html
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NoReturn, Protocol
 
 import pandas as pd
 
@@ -127,12 +126,8 @@ class Run:
         Raises:
             RunFolderError: The run has no such pattern; names those that look like it.
         """
-        known = sorted(set(self.part("cases", ["case_id", "pattern"])["pattern"]))
-        found = fnmatch.filter(known, name)
-        if not found:
-            advice = suggestion(name, known, "run.cases has their names" if len(known) > 8 else "")
-            raise RunFolderError(f"the run in {self.path} has no pattern {name!r}: {advice}")
-        return found
+        known = set(self.part("cases", ["case_id", "pattern"])["pattern"])
+        return sorted(fnmatch.filter(known, name)) or self._refuse(name, known)
 
     def of(self, pattern: str) -> Run:
         """The part of the run that belongs to one pattern: the same tables with its rows and its parameters' columns
@@ -141,10 +136,16 @@ class Run:
         Raises:
             RunFolderError: The run has no such pattern; names those that look like it.
         """
-        (pattern,) = self.patterns_like(glob.escape(pattern))
         cases = self.part("cases", ["case_id", "pattern"])
+        known = set(cases["pattern"])
+        if pattern not in known:
+            self._refuse(pattern, known)
         own = frozenset(cases.loc[cases["pattern"] == pattern, "case_id"])
         return Run(self.path, self.manifest, _OfCases(self._read, own))
+
+    def _refuse(self, pattern: str, known: set[str]) -> NoReturn:
+        advice = suggestion(pattern, known, "run.cases has their names" if len(known) > 8 else "")
+        raise RunFolderError(f"the run in {self.path} has no pattern {pattern!r}: {advice}")
 
     @cached_property
     def devices(self) -> pd.DataFrame:
