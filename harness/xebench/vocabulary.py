@@ -176,8 +176,11 @@ class Answer(StrEnum):
     NOT_ASKED = "not asked"  # the device lacks a fact that the claim requires
 
 
+#: Answers that a measurement gives.
+JUDGED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
+
 #: Answers to a claim; the others say that there is none, that nothing was run, or that it is made of other devices.
-ANSWERED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM, Answer.UNDECIDED)
+ANSWERED: Final = (*JUDGED, Answer.SAME_PROGRAM, Answer.UNDECIDED)
 
 
 class Evidence(StrEnum):

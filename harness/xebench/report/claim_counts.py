@@ -9,13 +9,13 @@ from typing import Any, Final
 import pandas as pd
 
 from xebench.report.remarks import came_out_right, classes, is_foreign
+from xebench.results.analysis.compare import DECIDED
 from xebench.vocabulary import Answer, DeviceClass, Strength
 
-#: Number of claims by what became of them, in the order in which sentences name them.
 HOLDS, SOMEWHERE, NOWHERE, RACE = "hold", "hold at some points", "do not hold", "are data races that came out right"
 UNDECIDED, SKIPPED, NOT_ASKED = "are undecided", "were skipped", "are not asked of this device"
-FATES: Final = (HOLDS, SOMEWHERE, NOWHERE, UNDECIDED, SKIPPED, NOT_ASKED, RACE)
 
+#: The fates of claims in the order in which sentences name them, each with its words for one claim.
 _ONE: Final[Mapping[str, str]] = {
     HOLDS: "holds",
     SOMEWHERE: "holds at some points",
@@ -26,8 +26,11 @@ _ONE: Final[Mapping[str, str]] = {
     RACE: "is a data race that came out right",
 }
 
-#: Answers that decide a claim at a point.
-_DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM)
+#: Columns of the table ``pairs`` that tell one claim from another; the points at which it is asked do not.
+_CLAIM: Final = (
+    *("pattern", "variant", "baseline", "state"),
+    *("claim", "at_least", "guide_source", "strength", "claimed_for"),
+)
 
 
 def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
@@ -36,7 +39,7 @@ def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
     Args:
         pairs: rows of table ``pairs`` with this claim, one for each point.
     """
-    held = [pair["answer"] == Answer.HOLDS for pair in pairs if pair["answer"] in _DECIDED]
+    held = [pair["answer"] == Answer.HOLDS for pair in pairs if pair["answer"] in DECIDED]
     if held:
         return HOLDS if all(held) else SOMEWHERE if any(held) else NOWHERE
     if all(came_out_right(pair["claim"], pair["answer"]) for pair in pairs):
@@ -54,40 +57,24 @@ def claim_sentences(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
     asked: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for pair in pairs:
         if not pd.isna(pair["claim"]):
-            names = (
-                "pattern",
-                "variant",
-                "baseline",
-                "state",
-                "claim",
-                "at_least",
-                "guide_source",
-                "strength",
-                "claimed_for",
-            )
-            asked.setdefault(tuple(str(pair[name]) for name in names), []).append(pair)
-    kinds: dict[str, Counter[str]] = {}
-    for group in sorted(asked.values(), key=_rank):
+            asked.setdefault(tuple(str(pair[name]) for name in _CLAIM), []).append(pair)
+    kinds: dict[tuple[int, str], Counter[str]] = {}
+    for group in asked.values():
         kinds.setdefault(_kind(group[0]), Counter())[fate(group)] += 1
-    return [_sentence(kind, counts) for kind, counts in kinds.items()]
+    return [_sentence(words, kinds[place, words]) for place, words in sorted(kinds, key=lambda kind: kind[0])]
 
 
-def _rank(group: Sequence[Mapping[Any, Any]]) -> int:
-    first = group[0]
-    if first["strength"] == Strength.OURS:
-        return 3
-    return 2 if is_foreign(first) else 1 if first["strength"] == Strength.IMPLIED else 0
-
-
-def _kind(pair: Mapping[Any, Any]) -> str:
+def _kind(pair: Mapping[Any, Any]) -> tuple[int, str]:
+    """The place of a claim's sentence among the others, and what it says of how many."""
     if pair["strength"] == Strength.OURS:
-        return "we make {count} {claims} of our own"
+        return 3, "we make {count} {claims} of our own"
     if is_foreign(pair):
         here = "CPU device" if pair["device_class"] == DeviceClass.CPU else "GPU"
-        return f"the guide makes {{count}} {{claims}} for {classes(pair['claimed_for'])}, which say nothing of a {here}"
+        whom = classes(pair["claimed_for"])
+        return 2, f"the guide makes {{count}} {{claims}} for {whom}, which say nothing of a {here}"
     if pair["strength"] == Strength.IMPLIED:
-        return "{count} {claims} more {follow} from what it says"
-    return "the guide states {count} {claims}"
+        return 1, "{count} {claims} more {follow} from what it says"
+    return 0, "the guide states {count} {claims}"
 
 
 def _sentence(kind: str, counts: Counter[str]) -> str:
@@ -95,5 +82,5 @@ def _sentence(kind: str, counts: Counter[str]) -> str:
     what = kind.format(
         count=total, claims="claim" if total == 1 else "claims", follow="follows" if total == 1 else "follow"
     )
-    told = ", ".join(f"{count} {_ONE[name] if count == 1 else name}" for name in FATES if (count := counts[name]))
+    told = ", ".join(f"{count} {_ONE[name] if count == 1 else name}" for name in _ONE if (count := counts[name]))
     return f"{what[0].upper()}{what[1:]}: {told}."

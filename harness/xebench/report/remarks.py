@@ -17,6 +17,7 @@ from xebench.results.device_facts import ROOF_DOUBT, noise_floor
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,
+    JUDGED,
     MAY_BE_WRONG,
     NEVER_RUN,
     REMEDIES,
@@ -88,8 +89,7 @@ def obstacle(pair: Mapping[Any, Any]) -> str:
 
 def sentence(pair: Mapping[Any, Any]) -> str:
     """The claim, if it is decided, and what the answer rests on."""
-    decided = pair["answer"] in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
-    return f"{_claim_words(pair)}; {pair['reason']}" if decided else str(pair["reason"])
+    return f"{_claim_words(pair)}; {pair['reason']}" if pair["answer"] in JUDGED else str(pair["reason"])
 
 
 def _claimed(pair: Mapping[Any, Any]) -> str:

@@ -30,7 +30,7 @@ from xebench.report.run_summary import (
 from xebench.report.table_forms import escape
 from xebench.report.table_forms import table as markdown_table
 from xebench.results import Run
-from xebench.vocabulary import Answer
+from xebench.vocabulary import JUDGED, Answer
 
 #: Columns at most: longer lines are hard to read.
 MOST: Final = 100
@@ -218,8 +218,7 @@ def _row(row: ResultRow, columns: _Columns, width: int) -> Iterator[Text]:
 
 def _told(row: ResultRow) -> tuple[str, ...]:
     """The answer, unless what prevents one says more; what is to be said beside it; and the rate."""
-    decided = row.answer in (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
-    answer = row.answer if row.claim and (decided or not row.obstacle) else ""
+    answer = row.answer if row.claim and (row.answer in JUDGED or not row.obstacle) else ""
     return (answer, *row.asides, row.rate)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from xebench.errors import XebenchError
 from xebench.patterns import registry
@@ -24,7 +24,7 @@ from xebench.results.analysis.answer import FEW
 from xebench.results.analysis.points import Row, rows
 from xebench.results.analysis.summaries import usable
 from xebench.results.timeline import by_key, executions, median_ns
-from xebench.vocabulary import SAMPLED_STATES, TIME_CLAIMS, Answer, Metric
+from xebench.vocabulary import JUDGED, SAMPLED_STATES, TIME_CLAIMS, Metric
 
 
 class SourcePrograms:
@@ -124,10 +124,6 @@ class RunSamples:
         return [variants(cases, own, events, self._medians) for cases in several]
 
 
-#: Answers that decide a claim.
-DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
-
-
 @dataclass(frozen=True)
 class Pair:
     """A variant and what it is compared with: the report's line, and the row of the table `pairs`."""
@@ -151,7 +147,7 @@ class Pair:
     @property
     def is_sure(self) -> bool:
         """True if the answer is decided, of several instances, and of kernels long enough for the fixed cost."""
-        if self.line.answer not in DECIDED:
+        if self.line.answer not in JUDGED:
             return False
         instances, length = number(self.row["instances"]), number(self.row["times_empty_kernel"])
         several = None not in self.line.ends and instances is not None and instances > 1

@@ -18,7 +18,7 @@ from xebench.report.claims_text import claim_source, describe_claim
 from xebench.report.page import code as shipped_code
 from xebench.report.page import program_charts, speedup_charts
 from xebench.report.page.code import SideBySide, side_by_side
-from xebench.report.page.families import DECIDED, Pair, ReportFamily, RunSamples, SourcePrograms
+from xebench.report.page.families import Pair, ReportFamily, RunSamples, SourcePrograms
 from xebench.report.page.figures import CaseUnderRoofs, Chart, Timeline, charts, curves
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.page.svg import Scale
@@ -29,7 +29,7 @@ from xebench.results.analysis import points
 from xebench.results.analysis.claim import from_json
 from xebench.results.analysis.points import Row
 from xebench.results.device_facts import RATE_ROOFS
-from xebench.vocabulary import REMEDIES, TIME_CLAIMS, Answer
+from xebench.vocabulary import JUDGED, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
 TIME_HEADINGS: Final = (
@@ -124,7 +124,7 @@ def pattern_view(
     scale = speedup_charts.axis_of(estimates)
     info = programs.measured(cases[0])
     answers = Counter(pair.line.answer for pair in pairs)
-    decided = [pair for pair in pairs if pair.line.answer in DECIDED and text(pair.row["claim"]) in TIME_CLAIMS]
+    decided = [pair for pair in pairs if pair.line.answer in JUDGED and text(pair.row["claim"]) in TIME_CLAIMS]
     return PatternView(
         name=name,
         anchor=anchor,
@@ -177,7 +177,7 @@ def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
     estimate, row = pair.estimate, pair.row
     blocks, instances = number(row["blocks"]), number(row["instances"])
     sampled = f"{blocks:.0f} blocks of {instances or 1:.0f} instances" if blocks and estimate else ""
-    told = obstacle(row) if pair.line.answer in (*DECIDED, Answer.NO_CLAIM) else pair.line.reason
+    told = obstacle(row) if pair.line.answer in (*JUDGED, Answer.NO_CLAIM) else pair.line.reason
     return PairView(
         pair,
         None if estimate is None else speedup_charts.row(estimate, scale),
