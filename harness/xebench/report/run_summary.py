@@ -166,7 +166,7 @@ def highlights(run: Run) -> list[Highlight]:
     """
     pairs = sorted_pairs(run)
     told: list[Highlight] = []
-    if run.cases["pattern"].nunique() > REASONS_NAMED:
+    if not is_small(run):
         hurts = hurting(pairs)[:NAMED]
         kernels = dict(run.part("cases", ["case_id", "kernels"]).itertuples(index=False, name=None)) if hurts else {}
         why = {pair["case_id"]: causes(pairs, pair, kernels) for pair in hurts}
@@ -179,6 +179,11 @@ def highlights(run: Run) -> list[Highlight]:
         told += [Highlight(sentence) for sentence in (untold(pairs), gain(pairs)) if sentence]
     compiled = compiling(rows(run.part("summaries", ["case_id", "pattern", "variant", "compile_ns"])))
     return [*told, Highlight(compiled)] if compiled else told
+
+
+def is_small(run: Run) -> bool:
+    """True for a run of few patterns: its rows are seen at a glance, without what helps or hurts most."""
+    return run.cases["pattern"].nunique() <= REASONS_NAMED
 
 
 def helping(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:

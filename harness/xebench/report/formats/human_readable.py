@@ -22,6 +22,7 @@ from xebench.report.run_summary import (
     headline,
     highlights,
     in_a_sentence,
+    is_small,
     mean_words,
     next_steps,
     state,
@@ -36,9 +37,6 @@ from xebench.vocabulary import JUDGED, Answer
 MOST: Final = 100
 #: Columns at least for the words of an answer: "inverts, guide 2.9x on".
 WORDS: Final = 18
-#: Patterns up to which a report shows every row; of more it shows the summary, and rows of patterns that are named.
-FEW_PATTERNS: Final = 3
-
 # distinct for readers who cannot distinguish red and green; the signs carry the meaning
 COLOURS: Final[dict[str, str]] = {
     Answer.HOLDS: "cyan",
@@ -79,7 +77,7 @@ def render_text(
     Args:
         run: any run, finished or not.
         width: width in columns; by default that of the terminal, at most 100.
-        patterns: patterns whose rows are shown; by default those of a run of at most `FEW_PATTERNS`.
+        patterns: patterns whose rows are shown; by default those of a run of few patterns (`is_small`).
         verbose: True for every row, with roofs, whole reasons and everything that was noticed.
         colour: True for a terminal, which shows colours and leaves whole reasons to another command; by default True if
             standard output is a terminal.
@@ -117,10 +115,9 @@ def _lines(
     if verbose:
         more = filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run)))
         yield from _wrapped(more, width)
-    rows = result_rows(run)
-    every = verbose or len({row.pattern for row in rows}) <= FEW_PATTERNS
-    shown = [row for row in rows if (row.pattern in patterns if patterns else every)]
-    yield from _table(shown, width, gains(sorted_pairs(run)), verbose=verbose)
+    if patterns or verbose or is_small(run):
+        rows = [row for row in result_rows(run) if not patterns or row.pattern in patterns]
+        yield from _table(rows, width, gains(sorted_pairs(run)), verbose=verbose)
     yield ""
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run, whole=True)], width)
