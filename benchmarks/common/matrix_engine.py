@@ -6,8 +6,8 @@ short format bfloat16, and adds the product to a tile of float32.
 
 import numpy as np
 
+from xebench import Problem, opencl_kernel, output
 from xebench import kernel_api as kapi
-from xebench import opencl_kernel
 
 BLOCK = 64  # rows and columns of the product that a work-group computes
 ROWS = 8  # of a tile of the engine
@@ -85,10 +85,27 @@ def sub_groups(n, lanes, tall, wide, block=BLOCK):
     return kapi.NdRange((n // columns * lanes, n // rows), group)
 
 
-def check_size(n, block=BLOCK):
-    """Raise a ValueError unless the matrices have whole blocks."""
+def small_numbers(rng, n, block=BLOCK):
+    """A problem of whole numbers that are exact in bfloat16, and their sums in float32.
+
+    Args:
+        block: rows and columns of which the matrices have a whole number.
+    """
     if n % block:
         raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {block}")
+    a, b = (bfloat16(rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32)) for _ in range(2))
+    return Problem(
+        a=a,
+        b=in_pairs(b),
+        c=output((n, n), np.float32),
+        bytes_moved=(2 + 2 + 4) * n * n,
+    )
+
+
+def product(p):
+    """The product of both factors, in float32."""
+    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
+    return _float32(p.a) @ _float32(b)
 
 
 def bfloat16(x):
@@ -100,3 +117,7 @@ def in_pairs(matrix):
     """A right factor as the engine takes it: each word has the values of two rows."""
     rows, columns = matrix.shape
     return matrix.reshape(rows // 2, 2, columns).transpose(0, 2, 1).reshape(rows, columns)
+
+
+def _float32(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)

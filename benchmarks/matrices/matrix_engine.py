@@ -1,8 +1,6 @@
 """Multiply matrices on the matrix engine: a tile an instruction, and enough tiles a sub-group to keep it fed."""
 
-import numpy as np
-
-from xebench import Claim, Pattern, Problem, opencl_kernel, output
+from xebench import Claim, Pattern, opencl_kernel
 from xebench import kernel_api as kapi
 
 from ..common import matrix_engine as engine
@@ -46,24 +44,12 @@ multiply_elements = opencl_kernel(
 
 @pattern.problem
 def whole_numbers(rng, n):
-    """Small ones: exact in bfloat16, and their sums in float32. Every second row of b lies beside the one before."""
-    engine.check_size(n, CACHE_BLOCK)
-    a, b = (rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32) for _ in range(2))
-    return Problem(
-        a=engine.bfloat16(a),
-        b=engine.in_pairs(engine.bfloat16(b)),
-        c=output((n, n), np.float32),
-        bytes_moved=(2 + 2 + 4) * n * n,
-    )
+    return engine.small_numbers(rng, n, CACHE_BLOCK)
 
 
 @pattern.reference
 def expected(p):
-    def values(bits):
-        return (bits.astype(np.uint32) << 16).view(np.float32)
-
-    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
-    return {"c": values(p.a) @ values(b)}
+    return {"c": engine.product(p)}
 
 
 @pattern.naive

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, kernel
 from xebench import kernel_api as kapi
 
 from ..common import matrix_engine as engine
@@ -34,24 +34,12 @@ def scale(item: kapi.Item, c):
 
 @pattern.problem
 def whole_numbers(rng, n):
-    """Small ones: exact in bfloat16, and their sums in float32."""
-    engine.check_size(n)
-    a, b = (rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32) for _ in range(2))
-    return Problem(
-        a=engine.bfloat16(a),
-        b=engine.in_pairs(engine.bfloat16(b)),
-        c=output((n, n), np.float32),
-        bytes_moved=(2 + 2 + 4) * n * n,
-    )
+    return engine.small_numbers(rng, n)
 
 
 @pattern.reference
 def expected(p):
-    def values(bits):
-        return (bits.astype(np.uint32) << 16).view(np.float32)
-
-    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
-    return {"c": FACTOR * (values(p.a) @ values(b))}
+    return {"c": FACTOR * engine.product(p)}
 
 
 def multiply(session, p, factor):
