@@ -405,9 +405,11 @@ class Pattern:
         """Refuse an axis that no function takes and the file names once: the same would be measured at each value."""
         functions = [self.make_problem, *(variant.function for variant in self.variants.values())]
         taken = {name for each in functions if each is not None for name in _parameters(each)}
-        for axis in self.axes:
+        for axis, values in self.axes.items():
+            if axis in taken or DEVICE in values:
+                continue
             words = re.findall(rf"\b{axis}\b", self.declared_in.read_text(encoding="utf-8", errors="replace"))
-            if axis not in taken and len(words) < 2 and DEVICE not in self.axes[axis]:
+            if len(words) < 2:
                 self._fail(
                     "axes", f"nothing takes {axis!r}: make it a parameter of a variant or the problem, or drop it"
                 )
