@@ -168,6 +168,7 @@ def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:
         "xebench.errors",
         "xebench.patterns",
         "xebench.patterns.declaration",
+        "xebench.patterns.installed",
         "xebench.patterns.registry",
         "xebench.report",
         "xebench.report.claims_text",

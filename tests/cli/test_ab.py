@@ -120,7 +120,7 @@ def test_another_problem_is_said_and_fails_nothing_that_was_not_asked(tmp_path: 
     [
         (["old.py", "lacking.py"], "no pattern file at lacking.py"),
         (["main", "head", "--path", "old.py"], "is in no repository of git"),
-        (["old.py", "new.py", "grow"], "no pattern matches 'grow': the files of --path declare grown"),
+        (["old.py", "new.py", "grow"], "no pattern matches 'grow': your own patterns are grown"),
         (["old.py", "new.py", "--threshold", "5"], "write 5% or 0.05"),
         (["old.py"], "Missing argument 'NEW'"),
     ],

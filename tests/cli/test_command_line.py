@@ -42,7 +42,7 @@ def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("run", "--seed", "-5"), "-5 is not in the range"),
         (("run", "--seed", str(2**40)), "is not in the range"),
         (("run", "--output", f"{__file__}/run"), "name another folder with --output"),
-        (("run", "own_saxpi", "--path", OWN), "no pattern matches 'own_saxpi': the files of --path declare own_saxpy"),
+        (("run", "own_saxpi", "--path", OWN), "no pattern matches 'own_saxpi': your own patterns are own_saxpy"),
         (("report", RUN, "--output", "/no/such/x.html"), "there is no folder /no/such: make it"),
         (("report", RUN, "--output", "/tmp"), "/tmp is a folder: name a file in it"),
         (("isa", "--html", "/no/such/x.html"), "there is no folder /no/such"),

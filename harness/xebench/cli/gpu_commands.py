@@ -92,7 +92,7 @@ def plan_for(
     """
     from xebench.patterns.registry import discover, select
 
-    return _plan(select(discover(paths), names), preset, gpus)
+    return _plan(select(discover(paths, installed=True), names), preset, gpus)
 
 
 def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:

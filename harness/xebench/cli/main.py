@@ -84,7 +84,7 @@ def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, 
     from xebench.patterns.registry import discover, select, select_by_guide
     from xebench.report import claims_text
 
-    infos = select(discover(paths), names)
+    infos = select(discover(paths, installed=True), names)
     show_view(claims_text, form, infos if guide is None else select_by_guide(infos, guide))
 
 

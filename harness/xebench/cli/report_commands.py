@@ -82,7 +82,7 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     from xebench.results.run import newest_of_each_device, telling_damage
     from xebench.vocabulary import find_baseline
 
-    infos = select(discover(paths), [pattern])
+    infos = select(discover(paths, installed=True), [pattern])
     if len(infos) > 1:
         raise PatternError(f"{pattern!r} names {len(infos)} patterns, {infos[0].name} among them: name one")
     (info,) = infos

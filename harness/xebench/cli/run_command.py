@@ -140,8 +140,8 @@ def run(
 ) -> None:
     """Measure patterns, naive against optimized. NAMES: patterns, chapters, catalogue ids, or your own pattern files.
 
-    Without NAMES: the patterns of --path, or all built-in ones. [tool.xebench] in pyproject.toml may set paths, preset
-    and device.
+    Without NAMES: the patterns of --path, or all built-in ones and those of installed packages. [tool.xebench] in
+    pyproject.toml may set paths, preset and device.
 
     Exit status 1 if a variant was wrong, crashed or hung, or a worker was killed; 3 if no device is usable; 4 if every
     case was skipped; 130 after Ctrl-C.
@@ -180,10 +180,14 @@ def with_files(names: Sequence[str], paths: Sequence[Path]) -> tuple[tuple[str, 
         names: patterns, chapters, catalogue ids and pattern files.
         paths: further pattern files, which are run if there are no names.
     """
+    from xebench.patterns.installed import installed_files
+
     files = tuple(Path(name) for name in names if name.endswith(".py"))
     chosen = [name for name in names if not name.endswith(".py")]
+    # where files alone are run, a package of the same patterns may be installed as well
+    installed = installed_files() if chosen or not (files or paths) else ()
     chosen += [glob.escape(str(path.resolve())) for path in (files if names else paths)]
-    return tuple(chosen), tuple(dict.fromkeys((*paths, *files)))
+    return tuple(chosen), tuple(dict.fromkeys((*installed, *paths, *files)))
 
 
 def measure(

@@ -3,6 +3,7 @@
 __all__ = [
     "conditions",
     "declaration",
+    "installed",
     "pattern",
     "pattern_file",
     "plan",

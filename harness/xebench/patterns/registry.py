@@ -21,6 +21,7 @@ import msgspec
 
 from xebench.errors import BrokenEnvironment, PatternError, SharedModule, XebenchError, suggestion
 from xebench.patterns.declaration import PatternInfo
+from xebench.patterns.installed import installed_files
 from xebench.system import PACKAGE, disk_cache
 
 #: Seconds that a file may take: the first may import a large stack from a slow disk.
@@ -219,18 +220,19 @@ def local_source(portable: str) -> str:
     return portable if path.is_absolute() else str(BENCHMARKS.parent / path)
 
 
-def discover(paths: Iterable[Path] = (), *, builtin: bool = True) -> list[PatternInfo]:
+def discover(paths: Iterable[Path] = (), *, builtin: bool = True, installed: bool = False) -> list[PatternInfo]:
     """The built-in patterns and those of ``paths``.
 
     Args:
         paths: pattern files of the user.
         builtin: True to include the built-in patterns.
+        installed: True to include the patterns of installed packages.
 
     Raises:
         PatternError: two patterns have the same name, or a file cannot be read.
         BrokenEnvironment: a file needs the SYCL stack, which cannot be loaded.
     """
-    own_files = [pattern_file(path) for path in paths]
+    own_files = [pattern_file(path) for path in (*(installed_files() if installed else ()), *paths)]
     by_name: dict[str, PatternInfo] = {}
     for info in (*(read(builtin_files()) if builtin else ()), *read_each(own_files)):
         other = by_name.setdefault(info.name, info)
@@ -279,7 +281,7 @@ def select(infos: Sequence[PatternInfo], globs: Sequence[str]) -> list[PatternIn
             if Path(glob).exists():
                 advice = f"--path {glob} reads a file's patterns"
             elif own:
-                advice = f"the files of --path declare {', '.join(own)}"
+                advice = f"your own patterns are {', '.join(own)}"
             raise PatternError(f"no pattern matches {glob!r}: {advice}")
         chosen |= matching
     return [info for info in infos if info.name in chosen]
