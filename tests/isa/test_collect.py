@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import xebench
+from xebench.isa.asked_gpu import asked_gpu
 from xebench.isa.collect import Collected, KernelLaunch, collect
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover, read, select
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 def collected(*names: str) -> Collected:
-    return collect(build_plan(select(discover(), names), "smoke"))
+    return collect(build_plan(select(discover(), names), "smoke"), asked_gpu([]))
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def together() -> Collected:
     files = [HERE / "option_patterns.py", HERE.parent / "faulty/faulty_patterns.py"]
     own = [info for info in read(files) if info.name in {"register_modes", "lacks", "broken_problem"}]
     suite = select(discover(), ("slm_convolution_cache", "reduction_sum", "partial_subgroups"))
-    return collect(build_plan([*own, *suite], "smoke"))
+    return collect(build_plan([*own, *suite], "smoke"), asked_gpu([]))
 
 
 def launches(found: Collected, pattern: str) -> list[KernelLaunch]:
@@ -66,7 +67,7 @@ def test_a_launch_tells_its_geometry(together: Collected) -> None:
 
 def test_a_crash_or_a_hang_costs_one_variant() -> None:
     plan = build_plan(read([HERE / "troubled_patterns.py"]), "smoke")
-    collected = collect(plan, timeout_s=8, processes=1)
+    collected = collect(plan, asked_gpu([]), timeout_s=8, processes=1)
     reasons = {(missing.pattern, missing.variant): missing.reason for missing in collected.missing}
     crash = reasons.pop(("crashes", "end_of_process"))
     assert crash.startswith("ended by SIGSEGV in troubled_patterns.py, line ") and crash.endswith(", end_of_process")
@@ -92,7 +93,7 @@ def test_patterns_that_no_worker_can_read_are_missing(tmp_path: Path) -> None:
     plan = build_plan(read([file]), "smoke")
     file.unlink()
     plan += build_plan(read([HERE / "option_patterns.py"]), "smoke")
-    collected = collect(plan, processes=1)
+    collected = collect(plan, asked_gpu([]), processes=1)
     assert {missing.variant for missing in collected.missing} == {"small_file", "large_file", "both"}
     assert all(missing.reason.startswith("gone.py: FileNotFoundError") for missing in collected.missing)
     assert len(collected.launches) == 4
@@ -101,7 +102,7 @@ def test_patterns_that_no_worker_can_read_are_missing(tmp_path: Path) -> None:
 def test_without_a_device_everything_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "level_zero:fpga")
     plan = build_plan(read([HERE / "option_patterns.py"]), "smoke")
-    collected = collect(plan)
+    collected = collect(plan, asked_gpu([]))
     assert [missing.variant for missing in collected.missing] == ["small_file", "large_file", "both"]
     assert all(missing.reason for missing in collected.missing)
 

@@ -13,16 +13,25 @@ import pytest
 from command_kit import Done, Here
 from optional import needs
 
+from xebench.isa.asked_gpu import asked_gpu
 from xebench.isa.collect import KernelLaunch, collect
 from xebench.isa.compilation import read_zeinfo
 from xebench.isa.launch_occupancy import KernelOccupancy, occupancies
 from xebench.isa.ocloc import find_compiler
-from xebench.patterns.plan import build_plan
+from xebench.patterns.plan import Family, build_plan
+from xebench.patterns.problem import Room
 from xebench.patterns.registry import discover, select
 from xebench.system import runtime
 from xebench.system.gpus import GpuParameters, find_gpu
+from xebench.vocabulary import DeviceClass
 
 PVC = find_gpu("pvc")
+XE_LP = find_gpu("tgllp")
+
+
+def plan_on(plan: list[Family], gpu: GpuParameters) -> list[Family]:
+    limits = asked_gpu([gpu])
+    return [family.on(DeviceClass.GPU, limits.sub_group_sizes, Room(limits.lanes)) for family in plan]
 
 
 @pytest.fixture
@@ -82,12 +91,15 @@ def test_a_work_group_that_the_driver_chooses_is_assumed_and_said(
     assert one.to_json()["assumed"] == one.assumed
 
 
-def test_a_launch_that_is_sized_by_the_device_here_says_so(
+def test_threads_left_over_by_work_groups_without_a_barrier_are_said(
     launch: KernelLaunch, of: Callable[..., KernelOccupancy]
 ) -> None:
-    one = of(replace(launch, sized_here=True))
-    assert one.assumed == "the launch is sized by the compute units of the device here"
-    assert one.to_json()["assumed"] == one.assumed
+    lanes = kit.code("igc2/spills.pvc").simd_width
+    threads = PVC.threads_per_xe_core // 2 + 1
+    uneven = replace(launch, local_size=(threads * lanes,), global_size=(threads * lanes * 1024,))
+    assert "without a barrier" in of(uneven).assumed
+    assert of(replace(uneven, local_bytes=4)).assumed == "", "SLM holds the work-group together"
+    assert of(launch).assumed == "", "no thread is left over"
 
 
 def test_what_cannot_be_compiled_or_launched_says_why(launch: KernelLaunch, of: Callable[..., KernelOccupancy]) -> None:
@@ -100,15 +112,14 @@ def test_what_cannot_be_compiled_or_launched_says_why(launch: KernelLaunch, of: 
 
 
 @pytest.mark.device
-def test_variants_that_ask_for_compute_units_are_noted() -> None:
-    plan = build_plan(select(discover(), ["reduction_sum"]), "smoke")
-    sized = {launch.variant: launch.sized_here for launch in collect(plan).launches}
-    assert {name for name, asked in sized.items() if asked} == {
-        "chunk_per_item",
-        "strided_few_items",
-        "strided_enough_items",
-    }
-    assert "tree_one_stage" in sized
+def test_variants_size_their_launches_by_the_asked_gpu() -> None:
+    plan = build_plan(select(discover(), ["vector_add_groups", "slm_per_work_group"]), "smoke")
+    here = plan_on(plan, XE_LP)
+    of = {launch.variant: launch for launch in collect(here, asked_gpu([XE_LP])).launches}
+    assert of["all_of_it"].global_size == (42 * 512,)  # G 782
+    assert of["largest_array"].local_bytes == 64 * 1024
+    both = asked_gpu([XE_LP, PVC])
+    assert (both.max_work_group_size, both.threads_per_core, both.sub_group_sizes) == (512, 64, (16, 32))
 
 
 @needs("ocloc")

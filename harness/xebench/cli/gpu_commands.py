@@ -1,4 +1,4 @@
-"""Commands on GPUs that need not be present, ``xebench isa``, ``project`` and ``occupancy``, and their shared parts.
+"""Commands on GPUs that need not be present, ``xebench isa`` and ``occupancy``, and their shared parts.
 
 Each command imports the heavy rooms when it runs.
 """
@@ -103,22 +103,30 @@ def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuPa
 
 
 def _plan(patterns: Sequence[PatternInfo], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:
-    from xebench.patterns.plan import build_plan
+    from xebench.isa.asked_gpu import asked_gpu
+    from xebench.patterns.plan import NO_ROOM, build_plan
+    from xebench.patterns.problem import Room
     from xebench.vocabulary import DeviceClass
 
-    known = [set(gpu.sub_group_sizes) for gpu in gpus if not isinstance(gpu, str)]
-    offered = set.intersection(*known) if known else ()
     # the code of a kernel is the same at a preset's further sizes
     plan = [family for family in build_plan(patterns, preset) if family.at_preset]
-    return [family.on(DeviceClass.GPU, sorted(offered)) for family in plan]
+    known = _known(gpus)
+    limits = asked_gpu(known)
+    sizes, room = (limits.sub_group_sizes, Room(limits.lanes)) if known else ((), NO_ROOM)
+    return [family.on(DeviceClass.GPU, sizes, room) for family in plan]
 
 
-def collect_with_progress(plan: Sequence[Family]) -> Collected:
-    """The kernels of a plan; a line announces each pattern as it begins."""
+def _known(gpus: Sequence[str | GpuParameters]) -> list[GpuParameters]:
+    return [gpu for gpu in gpus if not isinstance(gpu, str)]
+
+
+def collect_with_progress(plan: Sequence[Family], gpus: Sequence[str | GpuParameters] = ()) -> Collected:
+    """The kernels of a plan, launched as on these GPUs; a line announces each pattern as it begins."""
+    from xebench.isa.asked_gpu import asked_gpu
     from xebench.isa.collect import collect
 
     with progress(f"collecting the kernels of {len({family.pattern.name for family in plan})} patterns") as begins:
-        return collect(plan, begins=begins)
+        return collect(plan, asked_gpu(_known(gpus)), begins=begins)
 
 
 @contextmanager
@@ -217,7 +225,7 @@ def isa(names: tuple[str, ...], form: str, **given: Any) -> None:
     say(compiler.label)
     refuse_unknown(compiler, given["gpus"])
     wanted = targets(given["gpus"], given["grf_modes"], given["widths"], given["build_options"].split())
-    launched = collect_with_progress(plan)
+    launched = collect_with_progress(plan, given["gpus"])
     cache = CompileCache(renew=given["no_cache"])
     sources = len({launch.spirv_sha256 for launch in launched.launches})
     with progress(f"compiling {sources} kernels for {len(wanted)} targets") as begins:
@@ -335,7 +343,7 @@ def _of_patterns(gpu: GpuParameters, names: tuple[str, ...], form: str, given: d
     plan = plan_for(names, given["paths"], given["preset"], [gpu])
     compiler = find_compiler(given["ocloc"])
     say(f"{compiler.label}, {gpu.product.name} ({gpu.code})")
-    kernels = collect_with_progress(plan)
+    kernels = collect_with_progress(plan, [gpu])
     with progress("compiling them") as begins:
         launches = occupancies(kernels.launches, gpu, compiler, CompileCache(), begins)
     show_view(gpu_views.LAUNCHES, form, launches, kernels.missing, given["preset"])

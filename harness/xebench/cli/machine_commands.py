@@ -104,7 +104,7 @@ def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
     plan = plan_of_files(files, given["preset"], given["gpus"])
     compiler = find_compiler(given["ocloc"])
     say(compiler.label)
-    launched = collect_with_progress(plan)
+    launched = collect_with_progress(plan, given["gpus"])
     kernels = compile_launches(launched.launches, targets(given["gpus"]), compiler)
     for path in write_binaries(kernels, output or Path("binaries")):
         show(str(path))

@@ -6,4 +6,14 @@ code. ``text`` and ``gpu_views`` show them. Importing this package loads nothing
 does, when it runs.
 """
 
-__all__ = ["collect", "compilation", "gpu_views", "kernel_code", "launch_occupancy", "ocloc", "table", "text"]
+__all__ = [
+    "asked_gpu",
+    "collect",
+    "compilation",
+    "gpu_views",
+    "kernel_code",
+    "launch_occupancy",
+    "ocloc",
+    "table",
+    "text",
+]

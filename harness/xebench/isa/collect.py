@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from xebench.errors import XebenchError
+from xebench.isa.asked_gpu import AskedGpu
 from xebench.measuring.device_worker import DeviceWorker, Lost, start_worker
 from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.patterns.plan import Family
@@ -39,7 +40,6 @@ class KernelLaunch:
         local_size: extents of a work-group; None where the driver chooses.
         local_bytes: shared local memory of a work-group in ``LocalAccessor`` arguments.
         language: language of the code, ``spirv`` or ``opencl``.
-        sized_here: the variant read the number of compute units of the device here.
         requires: capabilities that the pattern or the variant requires of a device.
     """
 
@@ -56,7 +56,6 @@ class KernelLaunch:
     local_size: tuple[int, ...] | None = None
     local_bytes: int = 0
     language: str = "spirv"
-    sized_here: bool = False
     requires: tuple[str, ...] = ()
 
     @property
@@ -88,7 +87,7 @@ class Collected:
 
 
 class CollectFamily(Message, frozen=True, kw_only=True):
-    """Requests a worker to run variants of one pattern once, at one point of its parameters."""
+    """Requests a worker to run variants of one pattern once, at one point of its parameters, as on a GPU."""
 
     source: str
     pattern: str
@@ -96,6 +95,7 @@ class CollectFamily(Message, frozen=True, kw_only=True):
     parameters: Mapping[str, Any]
     axes_json: str
     variants: Sequence[str]
+    gpu: AskedGpu
 
 
 class Note(Message, frozen=True):
@@ -112,6 +112,7 @@ msgspec.json.Decoder(FromCollector)
 
 def collect(
     families: Sequence[Family],
+    gpu: AskedGpu,
     *,
     timeout_s: float = TIMEOUT_S,
     processes: int = 2,
@@ -121,6 +122,7 @@ def collect(
 
     Args:
         families: a plan at a small preset; what follows the device has a GPU's values where it has none yet.
+        gpu: limits by which variants size their launches.
         timeout_s: seconds of silence after which a worker counts as hung.
         processes: workers at a time.
         begins: called with the number of families, and the pattern of each that is begun, from several threads.
@@ -129,7 +131,7 @@ def collect(
     shares = [families[start::processes] for start in range(processes)]
     collected = Collected()
     begins_one = partial(begins, len(families))
-    for part in in_threads(lambda share: _collect_share(share, timeout_s, begins_one), shares, processes):
+    for part in in_threads(lambda share: _collect_share(share, gpu, timeout_s, begins_one), shares, processes):
         collected.merge(part)
     order = {family.pattern.name: number for number, family in enumerate(families)}
     point = {(family.pattern.name, family.axes_json()): number for number, family in enumerate(families)}
@@ -138,7 +140,9 @@ def collect(
     return collected
 
 
-def _collect_share(families: Sequence[Family], timeout_s: float, begins: Callable[[str], None]) -> Collected:
+def _collect_share(
+    families: Sequence[Family], gpu: AskedGpu, timeout_s: float, begins: Callable[[str], None]
+) -> Collected:
     collected = Collected()
     worker: DeviceWorker[FromCollector] = DeviceWorker(
         lambda environment: start_worker("auto", Program.COLLECT_KERNELS, FromCollector, environment=environment)
@@ -147,7 +151,7 @@ def _collect_share(families: Sequence[Family], timeout_s: float, begins: Callabl
         for number, family in enumerate(families):
             begins(family.pattern.name)
             try:
-                _collect_family(family, worker, timeout_s, collected)
+                _collect_family(family, gpu, worker, timeout_s, collected)
             except XebenchError as error:  # a worker that does not start would not for the next one either
                 for left in families[number:]:
                     collected.missing += _missing(left, _variants(left), str(error))
@@ -158,7 +162,11 @@ def _collect_share(families: Sequence[Family], timeout_s: float, begins: Callabl
 
 
 def _collect_family(
-    family: Family, worker: DeviceWorker[FromCollector], timeout_s: float, collected: Collected
+    family: Family,
+    gpu: AskedGpu,
+    worker: DeviceWorker[FromCollector],
+    timeout_s: float,
+    collected: Collected,
 ) -> None:
     waiting = _variants(family)
     while waiting:
@@ -169,6 +177,7 @@ def _collect_family(
             parameters=family.parameters,
             axes_json=family.axes_json(),
             variants=waiting,
+            gpu=gpu,
         )
         worker.use({}, family.pattern.source)
         try:

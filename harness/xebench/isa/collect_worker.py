@@ -14,6 +14,7 @@ from xebench.dpex.kernel_store import KernelStore
 from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import CompiledKernel, index_space_extents
 from xebench.errors import describe_error
+from xebench.isa.asked_gpu import AskedGpu
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, Note, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.messages import Stage
@@ -36,23 +37,51 @@ def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
     return _Collector(runtime.select_device(device).device.device, parent).collect
 
 
-class _AskedDevice(dpctl.SyclDevice):  # type: ignore[misc]
-    """Records if a variant has read its number of compute units, which another GPU does not have."""
+class _DeviceAsGpu(dpctl.SyclDevice):  # type: ignore[misc]
+    """The device here, with the limits of the GPU that is asked for."""
 
-    asked = False
+    gpu: AskedGpu
 
     @property
     def max_compute_units(self) -> int:
-        self.asked = True
-        return int(super().max_compute_units)
+        return self.gpu.max_compute_units
+
+    @property
+    def sub_group_sizes(self) -> list[int]:
+        return list(self.gpu.sub_group_sizes)
+
+    @property
+    def max_work_group_size(self) -> int:
+        return self.gpu.max_work_group_size
+
+    @property
+    def local_mem_size(self) -> int:
+        return self.gpu.local_mem_size
+
+
+class _SessionAsGpu(Session):
+    """A session that tells a variant the facts of the GPU that is asked for; its kernels run on the device here."""
+
+    device: _DeviceAsGpu
+
+    @property
+    def lanes(self) -> int:
+        return self.device.gpu.lanes
+
+    @property
+    def cores(self) -> int:
+        return self.device.gpu.cores
+
+    def core_threads(self, sub_group_size: int) -> int:
+        return self.device.gpu.threads_per_core
 
 
 class _Collector:
     def __init__(self, device: str, parent: Parent) -> None:
         self._parent = parent
         queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
-        self._session = Session(queue, KernelStore(observer=self._note))
-        self._session.device = self._device = _AskedDevice(device)
+        self._session = _SessionAsGpu(queue, KernelStore(observer=self._note))
+        self._session.device = _DeviceAsGpu(device)
         direct_calls.install()
         self._of: dict[str, Any] = {}
         self._noted: set[tuple[str, str, tuple[str, ...]]] = set()
@@ -60,6 +89,7 @@ class _Collector:
     def collect(self, request: CollectFamily) -> None:
         """Report the family's kernels, and why variants have none."""
         self._parent.activity.show(None, Stage.PROBLEM)
+        self._session.device.gpu = request.gpu
         pattern = find_pattern(request.source, request.pattern)
         try:
             problem = make_problem(pattern, request.parameters, 0)
@@ -80,7 +110,6 @@ class _Collector:
                 "axes": request.axes_json,
                 "requires": (*pattern.requires, *variant.requires),
             }
-            self._device.asked = False
             self._noted.clear()
             reason = self._run(variant.function, binding, request.parameters)
             if not self._noted:
@@ -117,7 +146,6 @@ class _Collector:
             global_size=tuple(global_size),
             local_size=None if local_size is None else tuple(local_size),
             local_bytes=sum(map(_local_bytes, arguments)),
-            sized_here=self._device.asked,
         )
         if launch.identity not in self._noted:
             self._noted.add(launch.identity)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 from xebench.isa.collect import KernelLaunch
 from xebench.isa.compilation import CompileCache, Compiler
@@ -21,6 +21,9 @@ from xebench.system.occupancy import (
     drivers_work_group,
     occupancy_of,
 )
+
+#: Assumption of the model where a kernel has neither a barrier nor SLM.
+WHOLE_GROUPS: Final = "whole work-groups are counted; without a barrier one may start in part on the threads left over"
 
 
 @dataclass(frozen=True)
@@ -90,16 +93,27 @@ def _occupancy_of_launch(launch: KernelLaunch, kernel: KernelOnGpu, gpu: GpuPara
     if kernel.code is None:
         return KernelOccupancy(launch, None, f"{kernel.status}: {kernel.reason}")
     info = kernel.code.info
-    work_group, of_work_group = _work_group(launch, gpu)
-    of_size = "the launch is sized by the compute units of the device here" if launch.sized_here else ""
-    assumed = "; ".join(filter(None, (of_work_group, of_size)))
+    work_group, assumed = _work_group(launch, gpu)
     large_grf = info.grf_count > gpu.registers_per_thread
     slm_bytes, size = info.slm_bytes + launch.local_bytes, prod(launch.global_size)
     shape = LaunchShape(work_group, kernel.code.simd_width, slm_bytes, info.barriers, size, large_grf)
     try:
-        return KernelOccupancy(launch, occupancy_of(shape, gpu), assumed=assumed)
+        occupancy = occupancy_of(shape, gpu)
     except UnsupportedLaunch as error:
         return KernelOccupancy(launch, None, str(error), assumed)
+    if _could_start_in_parts(occupancy):
+        assumed = "; ".join(filter(None, (assumed, WHOLE_GROUPS)))
+    return KernelOccupancy(launch, occupancy, assumed=assumed)
+
+
+def _could_start_in_parts(occupancy: Occupancy) -> bool:
+    """True if a further work-group, which nothing holds together, could start on threads that are left over.
+
+    The guide shows that of work-groups without a barrier (VectorAdd3 in A Detailed Example).
+    """
+    launch = occupancy.launch
+    is_free = not launch.barriers and not launch.slm_bytes
+    return is_free and occupancy.limited_by == "threads" and occupancy.xe_core_occupancy < 1
 
 
 def _work_group(launch: KernelLaunch, gpu: GpuParameters) -> tuple[int, str]:
