@@ -97,6 +97,26 @@ def test_help_is_no_error() -> None:
     assert xebench("run", "--help").stdout.startswith("Usage: xebench run")
 
 
+def test_help_has_commands_and_options_in_sections() -> None:
+    commands = xebench("--help").stdout
+    assert commands.index("\nMeasure:\n  run ") < commands.index("\nRead results:\n  report ")
+    assert "..." not in commands.partition("Measure:")[2], "a summary is cut"
+    options = xebench("run", "--help").stdout
+    assert options.index("\nDevice:\n  --device ") < options.index("\nRun folder:\n  -o, --output ")
+
+
+def test_a_result_goes_to_a_file_and_quiet_drops_notices(tmp_path: Path) -> None:
+    printed = xebench("report", RUN, "--format", "json").stdout
+    for quiet in ([], ["-q"]):
+        done = xebench("report", RUN, "--format", "json", "-o", tmp_path / "a.json", *quiet)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == ("" if quiet else f"wrote {tmp_path / 'a.json'}\n")
+        assert (tmp_path / "a.json").read_text() == printed
+    assert xebench("list", "-o", tmp_path / "list.txt", "-q").stdout == ""
+    assert "tiled_matmul" in (tmp_path / "list.txt").read_text()
+    assert xebench("report", "/no/such", "-q").stderr.startswith("xebench: ")
+
+
 def test_a_reader_that_goes_away_changes_no_exit_status() -> None:
     with subprocess.Popen([*XEBENCH, "report", RUN, "--format", "json"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

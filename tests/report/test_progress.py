@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from xebench.report.console import ProgressLine
 
 
@@ -37,6 +39,24 @@ def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
         "13/34, alone",
         "13/34, unclaimed: between no claim 2.1x",
     ]
+
+
+def test_a_terminal_breaks_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    stream = Terminal()
+    words = [f"word{number}" for number in range(40)]
+    with ProgressLine(stream) as progress:
+        progress.say(" ".join(words))
+    lines = [line for line in stream.getvalue().splitlines() if "word" in line]
+    assert len(lines) > 1 and " ".join(lines).split()[1:] == words
+
+
+def test_nothing_is_shown_if_quiet() -> None:
+    for stream in (Terminal(), io.StringIO()):
+        with ProgressLine(stream, quiet=True) as progress:
+            progress.say("a notice")
+            progress.finished("slm_histogram", ANSWERS)
+        assert stream.getvalue() == ""
 
 
 def test_a_terminal_shows_what_how_far_and_the_time_that_is_left() -> None:

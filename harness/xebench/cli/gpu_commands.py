@@ -29,7 +29,7 @@ from xebench.cli.options import (
     refuse,
     table_forms,
 )
-from xebench.cli.output import say, show_view, write
+from xebench.cli.output import is_quiet, say, show_view, write
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def progress(what: str) -> Iterator[Callable[[int, str], None]]:
                 said_s = time.monotonic()
                 say(f"{begun} of {total}: {name}")
 
-    with ProgressLine(sys.stderr) as line:
+    with ProgressLine(sys.stderr, quiet=is_quiet()) as line:
         yield begins
 
 
@@ -203,9 +203,9 @@ def _table_file(context: click.Context, parameter: click.Parameter, value: Path 
     "--simd", "widths", callback=_widths, help="SIMD widths to force: 8, 16, 32.  [default: compiler's choice]"
 )
 @preset_option("smoke")
-@path_option("--keep", "Folder for SPIR-V, assembly and metadata.", output_folder)
-@path_option("--html", "File for a page with the assembly side by side.")
-@path_option("--table", "File for the table isa with all its columns: .csv or .parquet.", _table_file)
+@path_option("--keep", help="Folder for SPIR-V, assembly and metadata.", check=output_folder)
+@path_option("--html", help="File for a page with the assembly side by side.")
+@path_option("--table", help="File for the table isa with all its columns: .csv or .parquet.", check=_table_file)
 @click.option("--no-cache", is_flag=True, help="Compile every kernel again, and replace the kept results.")
 @PATHS
 @table_forms

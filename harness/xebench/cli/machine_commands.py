@@ -13,13 +13,14 @@ from xebench.cli.options import (
     DEVICE,
     OCLOC,
     PATTERN_FILES,
+    QUIET,
     complete_probes,
     output_folder,
     path_option,
     preset_option,
     table_forms,
 )
-from xebench.cli.output import say, show, show_view
+from xebench.cli.output import is_quiet, say, show, show_view, warn
 from xebench.errors import XebenchError
 
 
@@ -64,7 +65,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, form: str) -> 
     from xebench.roofs.measure import measure_roofline
     from xebench.system import runtime
 
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, quiet=is_quiet()) as progress:
         selection = runtime.select_device(device)
         if selection.notice:
             progress.say(selection.notice)
@@ -77,6 +78,7 @@ def roofline(probes: tuple[str, ...], device: str, refresh: bool, form: str) -> 
 @click.option(
     "--kernels", is_flag=True, required=True, help="Install the pinned stack: numba-dpex 0.23 and what fits it."
 )
+@QUIET
 def setup(kernels: bool) -> None:
     """Install what plain pip cannot into this virtual environment: with --kernels, a compiler for Python 3.11."""
     from xebench.doctor.examination import install_pinned
@@ -89,7 +91,13 @@ def setup(kernels: bool) -> None:
 @gpus_option(required=True)
 @OCLOC
 @preset_option("smoke")
-@path_option("--output", "Folder for the binaries.  [default: binaries, in the current folder]", output_folder)
+@path_option(
+    "-o",
+    "--output",
+    help="Folder for the binaries.  [default: binaries, in the current folder]",
+    check=output_folder,
+)
+@QUIET
 def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
     """Make native binaries of the kernels of pattern FILES for Intel GPUs, by Intel's offline compiler; no GPU needed.
 
@@ -115,6 +123,6 @@ def build(files: tuple[Path, ...], output: Path | None, **given: Any) -> None:
         if kernel.status != "ok"
     ]
     for failure in dict.fromkeys(failures):
-        say(failure)
+        warn(failure)
     if failures:
         raise XebenchError("not every kernel was built: see above")

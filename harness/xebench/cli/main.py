@@ -17,25 +17,39 @@ from xebench.cli.options import NAMES, PATHS, table_forms
 from xebench.cli.output import run_program, show, show_view
 from xebench.errors import XebenchError, suggestion
 
-#: The module of each command, and the command's function in it.
-_PLACES = {
-    "ab": "report_commands.ab",
-    "build": "machine_commands.build",
-    "compare": "report_commands.compare",
-    "completion": "main.completion",
-    "devices": "machine_commands.devices",
-    "doctor": "machine_commands.doctor",
-    "isa": "gpu_commands.isa",
-    "list": "main.list_patterns",
-    "occupancy": "gpu_commands.occupancy",
-    "pack-run": "report_commands.pack_run",
-    "report": "report_commands.report",
-    "roofline": "machine_commands.roofline",
-    "run": "run_command.run",
-    "setup": "machine_commands.setup",
-    "show": "report_commands.show_pattern",
-    "trace": "report_commands.trace",
+#: The commands by what they are for; the module of each, and its function in it.
+_SECTIONS = {
+    "Measure": {
+        "run": "run_command.run",
+        "ab": "report_commands.ab",
+        "roofline": "machine_commands.roofline",
+    },
+    "Read results": {
+        "report": "report_commands.report",
+        "compare": "report_commands.compare",
+        "trace": "report_commands.trace",
+        "pack-run": "report_commands.pack_run",
+    },
+    "Read lessons": {
+        "list": "main.list_patterns",
+        "show": "report_commands.show_pattern",
+    },
+    "Intel GPUs that need not be here": {
+        "isa": "gpu_commands.isa",
+        "occupancy": "gpu_commands.occupancy",
+        "build": "machine_commands.build",
+    },
+    "This machine": {
+        "doctor": "machine_commands.doctor",
+        "devices": "machine_commands.devices",
+        "setup": "machine_commands.setup",
+        "completion": "main.completion",
+    },
 }
+_PLACES = {name: place for section in _SECTIONS.values() for name, place in section.items()}
+
+#: Characters of a command's summary, of which click would keep as many as fit on a line.
+_SUMMARY = 200
 
 
 class _Commands(click.Group):
@@ -50,6 +64,12 @@ class _Commands(click.Group):
         module, _, function = _PLACES[cmd_name].partition(".")
         command: click.Command = getattr(import_module(f"xebench.cli.{module}"), function)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in _SECTIONS.items():
+            found = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(title):
+                formatter.write_dl([(name, each.get_short_help_str(_SUMMARY)) for name, each in found if each])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -65,6 +65,31 @@ def _beginning(incomplete: str, known: Iterable[str]) -> list[str]:
     return [word for word in known if word.startswith(incomplete)]
 
 
+class SectionedCommand(click.Command):
+    """A command whose help lists its many options in sections."""
+
+    #: The parameters of each section.
+    SECTIONS: Final = {
+        "What is measured": ("preset", "overrides", "state", "seed", "paths"),
+        "Device": ("device", "require_gpu", "scheduler", "exclusive", "memory_limit"),
+        "How long": (
+            "precision", "budget_s", "run_budget_s", "instances", "passes", "min_samples", "max_samples", "timeout_s",
+        ),
+        "Run folder": ("output", "overwrite", "resume"),
+        "Result": ("form", "as_json", "threshold", "fail_on", "allow_skipped", "verbose", "quiet"),
+    }  # fmt: skip
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        left = {
+            str(each.name): each.get_help_record(ctx) for each in self.get_params(ctx) if isinstance(each, click.Option)
+        }
+        for title, names in (*self.SECTIONS.items(), ("Others", tuple(left))):
+            records = [record for name in names if (record := left.pop(name, None))]
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
 NAMES: Final = click.argument("names", nargs=-1, shell_complete=complete_patterns)
 PATHS: Final = click.option(
     "--path",
@@ -90,8 +115,28 @@ VERBOSE: Final = click.option(
 OCLOC: Final = click.option("--ocloc", help="Intel's offline compiler.  [default: ocloc on the path]")
 
 
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Keep how results and notices are shown where `xebench.cli.output` finds it; the callback of an option."""
+    context.meta[f"xebench.{parameter.name}"] = value
+
+
+QUIET: Final = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep,
+    help="Print the result and errors only: no progress, no notices.",
+)
+
+
 def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--format`` to a command that prints a table, and ``--json`` as a short form: the argument ``form``."""
+    """Add the options of a command that prints a table: those of `form_options`, and the file to write."""
+    return form_options(RESULT_FILE(function))
+
+
+def form_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--format``, with ``--json`` as a short form: the argument ``form``; and ``--quiet``."""
 
     @click.option(
         "--format",
@@ -102,6 +147,7 @@ def table_forms(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Output format.",
     )
     @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    @QUIET
     @functools.wraps(function)
     def command(*args: Any, form: str, as_json: bool, **given: Any) -> Any:
         return function(*args, form="json" if as_json else form, **given)
@@ -173,9 +219,26 @@ def output_folder(context: click.Context, parameter: click.Parameter, value: Pat
     return value
 
 
-def path_option(name: str, help: str, check: Callable[..., Path | None] = output_file) -> Callable[[Any], Any]:
+def path_option(
+    *names: str, help: str, check: Callable[..., Path | None] = output_file, **more: Any
+) -> Callable[[Any], Any]:
     """An option for the output of a command: a file, or with ``check=output_folder`` a folder."""
-    return click.option(name, type=click.Path(path_type=Path), callback=check, help=help)
+    return click.option(*names, type=click.Path(path_type=Path), callback=check, help=help, **more)
+
+
+def _keep_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    _keep(context, parameter, output_file(context, parameter, value))
+
+
+#: The file that `xebench.cli.output.show` writes instead of standard output.
+RESULT_FILE: Final = path_option(
+    "-o",
+    "--output",
+    "result_file",
+    help="File to write.  [default: standard output]",
+    check=_keep_file,
+    expose_value=False,
+)
 
 
 def _check_writable(folder: Path, advice: str) -> None:

@@ -9,8 +9,10 @@ import errno
 import io
 import os
 import re
+import shutil
 import signal
 import sys
+import textwrap
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -27,17 +29,23 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 def show(text: str, *, coloured: bool = False) -> None:
-    """Print a result. If the reader of standard output is gone, the command goes on to its exit status.
+    """Print a result, or write it to the file of ``--output``.
+
+    If the reader of standard output is gone, the command goes on to its exit status.
 
     Args:
         text: the result; characters that a terminal would obey are shown instead.
         coloured: True if the text has the colours of `xebench.report.console`, which stay.
 
     Raises:
-        XebenchError: standard output is a file that cannot be written.
+        XebenchError: the file, or the one that standard output is, cannot be written.
     """
     parts = _COLOUR.split(text) if coloured else [text]
     parts[::2] = map(escape_controls, parts[::2])
+    file = result_file()
+    if file is not None:
+        write(file, "".join(parts[::2]).rstrip("\n") + "\n")
+        return
     try:
         click.echo("".join(parts))
     except OSError as error:
@@ -63,9 +71,36 @@ def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool 
     show(render(view, form, *content))
 
 
+def result_file() -> Path | None:
+    """The file of ``--output``, in which a command shows its result; None: standard output."""
+    file: Path | None = _asked("result_file")
+    return file
+
+
+def is_quiet() -> bool:
+    """True if the command was asked to be quiet."""
+    return bool(_asked("quiet"))
+
+
+def _asked(name: str) -> Any:
+    """The value of an option of `xebench.cli.options` that every command may have."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(f"xebench.{name}") if context else None
+
+
 def say(text: str) -> None:
-    """Print a line that is no result, on standard error."""
-    click.echo(escape_controls(text).replace("\n", " "), err=True)
+    """Print a notice on standard error, unless the command was asked to be quiet."""
+    if not is_quiet():
+        warn(text)
+
+
+def warn(text: str) -> None:
+    """Print what went wrong on standard error, as one line; a terminal wraps it between words."""
+    line = escape_controls(text).replace("\n", " ")
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    click.echo(line, err=True)
 
 
 def write(path: Path, text: str) -> None:
@@ -154,7 +189,7 @@ def run_program(command: click.Command, name: str) -> None:
         _refuse_other_encodings()
         status = command.main(prog_name=name, standalone_mode=False)
     except XebenchError as error:
-        say(f"xebench: {error}")
+        warn(f"xebench: {error}")
         sys.exit(error.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -162,23 +197,23 @@ def run_program(command: click.Command, name: str) -> None:
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else name
         told = f"{error.format_message().rstrip('.')}{_nearest_choice(error)}"
-        say(f"xebench: {told}{' See' if told.endswith('?') else ': see'} {where} --help")
+        warn(f"xebench: {told}{' See' if told.endswith('?') else ': see'} {where} --help")
         sys.exit(error.exit_code)
     except (OSError, ImportError) as error:
         if os.strerror(errno.EMFILE) in str(error):  # an error of loading a library has no errno
-            say("xebench: too many files are open: raise the limit (ulimit -n 1024)")
+            warn("xebench: too many files are open: raise the limit (ulimit -n 1024)")
         elif isinstance(error, OSError) and error.errno in _OF_PATHS and error.filename:
             where = str(error.filename)
-            say(f"xebench: {error.strerror}: {where[:_SHOWN]}{'...' if len(where) > _SHOWN else ''}: name another")
+            warn(f"xebench: {error.strerror}: {where[:_SHOWN]}{'...' if len(where) > _SHOWN else ''}: name another")
         elif isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
-            say(f"xebench: {_unprintable(error)}")
+            warn(f"xebench: {_unprintable(error)}")
         else:
             raise
         sys.exit(XebenchError.exit_code)
     except Terminated as stop:
-        say("xebench: stopped by SIGTERM")
+        warn("xebench: stopped by SIGTERM")
         sys.exit(stop.code)
     except (click.Abort, KeyboardInterrupt):
-        say("xebench: stopped")
+        warn("xebench: stopped")
         sys.exit(128 + signal.SIGINT)
     sys.exit(status if isinstance(status, int) else 0)

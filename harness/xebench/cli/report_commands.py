@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from xebench.cli.options import PATHS, VERBOSE, complete_patterns, output_file, path_option, table_forms
-from xebench.cli.output import say, show, show_view, write
+from xebench.cli.options import (
+    PATHS,
+    QUIET,
+    RESULT_FILE,
+    VERBOSE,
+    SectionedCommand,
+    complete_patterns,
+    path_option,
+    table_forms,
+)
+from xebench.cli.output import result_file, say, show, show_view, warn
 from xebench.cli.run_command import measure, run
 from xebench.errors import PatternError, XebenchError, suggestion
 from xebench.report import formats
@@ -34,9 +43,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
-@path_option("--output", "File to write.  [default: standard output]")
+@RESULT_FILE
 @VERBOSE
-def report(folder: Path, patterns: tuple[str, ...], form: str, output: Path | None, verbose: bool) -> None:
+@QUIET
+def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) -> None:
     """Show the run in FOLDER again: a summary, or with PATTERNs their rows; with --verbose those of all patterns."""
     from xebench.results import load_run
     from xebench.results.run import telling_damage
@@ -44,17 +54,14 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, output: Path | No
     if patterns and form != "text":
         raise click.UsageError(f"--format {form} has every pattern: leave out {patterns[0]!r}, or use --format text")
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
-    if options and output is not None:  # a file is UTF-8, whatever the terminal is
+    if options and result_file() is not None:  # a file is UTF-8, whatever the terminal is
         options |= {"colour": False, "encoding": "utf-8"}
     with telling_damage(folder):
         run = load_run(folder)
         if form == "text":
             options["patterns"] = {pattern for name in patterns for pattern in run.patterns_like(name)}
         text = formats.render(run, form, **options)
-    if output is None:
-        show(text, coloured=form == "text")
-    else:
-        write(output, text)
+    show(text, coloured=form == "text")
 
 
 @click.command()
@@ -101,14 +108,9 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("pattern", shell_complete=complete_patterns)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    callback=output_file,
-    help="File to write, such as trace.json.  [default: standard output]",
-)
-def trace(folder: Path, pattern: str, output: Path | None) -> None:
+@RESULT_FILE
+@QUIET
+def trace(folder: Path, pattern: str) -> None:
     """Write a timeline of PATTERN in the run in FOLDER: one execution of each variant, for ui.perfetto.dev.
 
     Each thread of the host has a track, with launches, waits, allocations, builds and lines of the variant. Each queue
@@ -120,15 +122,12 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
 
     with telling_damage(folder):
         text = trace_events.as_json(load_run(folder), pattern)
-    if output is None:
-        show(text)
-    else:
-        write(output, text)
+    show(text)
 
 
 @click.command("pack-run")
 @click.argument("folder", type=click.Path(path_type=Path))
-@path_option("--output", "File to write.  [default: the folder's name with .zip, in the current folder]")
+@path_option("-o", "--output", help="File to write.  [default: the folder's name with .zip, in the current folder]")
 @click.option(
     "--without",
     "words",
@@ -136,6 +135,7 @@ def trace(folder: Path, pattern: str, output: Path | None) -> None:
     metavar="WORD",
     help="Further word to remove, such as a project's name. May be given more than once.",
 )
+@QUIET
 def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
     """Pack the run in FOLDER into one file, to send. The file contains no user, host, address or path.
 
@@ -210,8 +210,9 @@ FORMAT: Final = click.option(
     "May be given more than once.",
 )
 @FORMAT
-@path_option("--output", "File to write.  [default: standard output]")
+@RESULT_FILE
 @VERBOSE
+@QUIET
 def compare(
     old: Path,
     new: Path | None,
@@ -219,7 +220,6 @@ def compare(
     threshold: float,
     fail_on: tuple[str, ...],
     form: str,
-    output: Path | None,
     verbose: bool,
 ) -> int:
     """Compare the runs in the folders OLD and NEW. For a run of 'ab', which has two versions, give OLD only.
@@ -245,32 +245,25 @@ def compare(
         raise XebenchError(
             f"{old} and {new} have no case in common: compare runs of the same patterns, sizes and class of device"
         )
-    return show_comparison(comparison, form, output, fail_on, every=verbose)
+    return show_comparison(comparison, form, fail_on, every=verbose)
 
 
-def show_comparison(
-    comparison: RunComparison, form: str, output: Path | None, fail_on: Collection[str], *, every: bool
-) -> int:
-    """Print or write a comparison, count the changes that `fail_on` names, and return the exit status.
+def show_comparison(comparison: RunComparison, form: str, fail_on: Collection[str], *, every: bool) -> int:
+    """Show a comparison, count the changes that `fail_on` names, and return the exit status.
 
     Args:
         comparison: the comparison.
         form: output format.
-        output: file to write; None: standard output.
         fail_on: kinds of changes that give status `FOUND`.
         every: True if text and Markdown have every row.
     """
     from xebench.report.comparison import FORMATS
 
-    text = FORMATS[form](comparison, **({"every": every} if form in ("text", "markdown") else {}))
-    if output is None:
-        show(text)
-    else:
-        write(output, text)
+    show(FORMATS[form](comparison, **({"every": every} if form in ("text", "markdown") else {})))
     found = {kind: comparison.count_changes(kind) for kind in _KINDS if kind in fail_on}
     for kind, count in found.items():
         if count:
-            say(f"xebench: --fail-on {kind}: {count} found")
+            warn(f"xebench: --fail-on {kind}: {count} found")
     return FOUND if any(found.values()) else 0
 
 
@@ -292,7 +285,7 @@ _PRECISION: Final = 0.2
 _INSTANCES: Final = 10
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("old")
 @click.argument("new")
 @click.argument("names", nargs=-1)
@@ -313,6 +306,7 @@ _INSTANCES: Final = 10
 )
 @FORMAT
 @VERBOSE
+@QUIET
 def ab(
     old: str,
     new: str,
@@ -359,7 +353,7 @@ def ab(
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")
-    found = show_comparison(RunComparison(done, done, "time", threshold), form, None, fail_on, every=verbose)
+    found = show_comparison(RunComparison(done, done, "time", threshold), form, fail_on, every=verbose)
     sys.exit(status_of(done, found))
 
 

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xebench.cli.options import DEVICE, NAMES, PATHS, VERBOSE, Duration, Positive, preset_option, refuse, table_forms
-from xebench.cli.output import say, show
+from xebench.cli.options import (
+    DEVICE,
+    NAMES,
+    PATHS,
+    VERBOSE,
+    Duration,
+    Positive,
+    SectionedCommand,
+    form_options,
+    preset_option,
+    refuse,
+)
+from xebench.cli.output import is_quiet, show, warn
 from xebench.vocabulary import STATES_ASKED
 
 if TYPE_CHECKING:
@@ -28,7 +39,7 @@ MIN_SAMPLES = 6
 
 
 # Parameters have the names of the fields of `Recipe` and `Options` that they set.
-@click.command()
+@click.command(cls=SectionedCommand)
 @NAMES
 @preset_option("default")
 @DEVICE
@@ -46,7 +57,7 @@ MIN_SAMPLES = 6
     metavar="NAME=VALUES",
     help="Values of an axis or a size, such as work_group_size=64,256.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run folder.  [default: runs/<UTC time>]")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in the same folder.")
 @click.option(
     "--precision",
@@ -127,7 +138,7 @@ MIN_SAMPLES = 6
     help="Seed of the data and of the order of samples.",
 )
 @PATHS
-@table_forms
+@form_options
 @VERBOSE
 def run(
     form: str,
@@ -168,7 +179,7 @@ def run(
     status = exit_status(done)
     if status == ALL_SKIPPED:
         reason = "".join(done.cases["reason"].mode().tolist()[:1])  # the most frequent one
-        say(f"xebench: every case was skipped, so nothing was measured: {reason} (--allow-skipped: status 0)")
+        warn(f"xebench: every case was skipped, so nothing was measured: {reason} (--allow-skipped: status 0)")
         status = 0 if allow_skipped else status
     sys.exit(status)
 
@@ -220,7 +231,7 @@ def measure(
         roofs=Store(),
         **given,
     )
-    with ProgressLine(sys.stderr) as progress:
+    with ProgressLine(sys.stderr, quiet=is_quiet()) as progress:
         if scheduler is None:
             return run_plan(plan, options, progress)
         from xebench.runner.cluster.run import run_plan_on

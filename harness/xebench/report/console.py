@@ -71,13 +71,14 @@ class ProgressLine:
     Where there is no terminal, only the lines that stay.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._console = ShownConsole(file=stream, emoji=False)
+    def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
+        self._console = ShownConsole(file=stream, emoji=False, quiet=quiet)
+        self._in_terminal = stream.isatty()  # which would break words; a log keeps one line each
         self._bar = Progress(
             _Progress(),
             console=self._console,
             transient=True,
-            disable=not stream.isatty(),
+            disable=quiet or not self._in_terminal,
         )
         self._task = self._bar.add_task("starting", total=None)
         self._name = ""
@@ -122,7 +123,7 @@ class ProgressLine:
         self._print(f"{self._when}, {what}" if self._when else what)
 
     def _print(self, line: str) -> None:
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(line, highlight=False, markup=False, soft_wrap=not self._in_terminal)
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -196,10 +196,10 @@ def hurting(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
     return _by_pattern(sorted(_decided(pairs, Answer.INVERTS), key=lambda pair: pair["speedup_high"]))
 
 
-def next_steps(run: Run) -> list[str]:
-    """The next steps, a line each."""
+def next_steps(run: Run) -> list[tuple[str, str]]:
+    """The next steps: a command, and its purpose."""
     pairs = sorted_pairs(run)
-    return [f"Next: {step}" for step in steps_of(run, pairs, hurting(pairs))]
+    return list(_steps_of(run, pairs, hurting(pairs)))
 
 
 def _decided(pairs: Iterable[dict[Any, Any]], answer: Answer) -> Iterator[dict[Any, Any]]:
@@ -340,7 +340,9 @@ def compiling(summaries: Iterable[Row]) -> str:
     )
 
 
-def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]]) -> Iterator[str]:
+def _steps_of(
+    run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mapping[Any, Any]]
+) -> Iterator[tuple[str, str]]:
     """The next steps, a command each with its purpose.
 
     Args:
@@ -350,23 +352,21 @@ def steps_of(run: Run, pairs: Sequence[Mapping[Any, Any]], hurts: Sequence[Mappi
     """
     if hurts:
         worst = hurts[0]
-        yield f"xebench show {worst['pattern']} {worst['variant']}: what hurts most, beside {worst['baseline']}"
+        yield f"xebench show {worst['pattern']} {worst['variant']}", f"what hurts most, beside {worst['baseline']}"
     undecided = [pair for pair in pairs if pair["answer"] == Answer.UNDECIDED and text(pair["claim"])]
     open_still = list(dict.fromkeys(p["pattern"] for p in undecided if text(p["reason_code"]) in _WORTH_TIME))
     if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):
-        yield (
-            f"xebench run --resume {run.path}: more time narrows the intervals; on the machine of the run, with its "
-            "device and driver"
-        )
+        purpose = "more time narrows the intervals; on the machine of the run, with its device and driver"
+        yield f"xebench run --resume {run.path}", purpose
     elif open_still:
         named = open_still[:REASONS_NAMED]
         more = len(open_still) - len(named)
         rest = f" ({more} more pattern{'' if more == 1 else 's'} likewise)" if more else ""
-        yield f"{_again(run, named)} --precision 0.005 --budget 2m: may decide what is undecided{rest}"
+        yield f"{_again(run, named)} --precision 0.005 --budget 2m", f"may decide what is undecided{rest}"
     if run.pairs["pattern"].nunique() > REASONS_NAMED:
         pattern = hurts[0]["pattern"] if hurts else pairs[0]["pattern"]
-        yield f"xebench report {run.path} {pattern}: the rows of a pattern; with --verbose those of all"
-        yield f"xebench report {run.path} --format html --output report.html: all of it as one page"
+        yield f"xebench report {run.path} {pattern}", "the rows of a pattern; with --verbose those of all"
+        yield f"xebench report {run.path} --format html -o report.html", "all of it as one page"
 
 
 def _again(run: Run, patterns: Sequence[str]) -> str:

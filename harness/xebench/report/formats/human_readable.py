@@ -111,7 +111,7 @@ def _lines(
     run: Run, width: int, patterns: Collection[str], *, verbose: bool, on_terminal: bool
 ) -> Iterator[str | Text]:
     yield from _summary(run, width)
-    yield from _wrapped(next_steps(run), width)
+    yield from _next_steps(run, width)
     if verbose:
         more = filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run)))
         yield from _wrapped(more, width)
@@ -127,6 +127,16 @@ def _lines(
     else:
         yield from _remarks(brief_remarks(run), width)
     yield f"run folder: {run.path} ({state(run)})"
+
+
+def _next_steps(run: Run, width: int) -> Iterator[str]:
+    """Each command, whole to be copied, and its purpose as a comment, beside it if there is room."""
+    steps = next_steps(run)
+    if steps:
+        yield "Next:"
+    for command, purpose in steps:
+        line = f"  {command}  # {purpose}"
+        yield from [line] if len(line) <= width else [f"  {command}", *_wrapped([purpose], width, "    # ", "    # ")]
 
 
 def _summary(run: Run, width: int) -> Iterator[str]:
