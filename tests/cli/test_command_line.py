@@ -22,7 +22,7 @@ OWN = str(ROOT / "docs/examples/own_saxpy.py")
 OCCUPANCY = ("occupancy", "--gpu", "pvc", "--sub-group", "16", "--work-group")
 
 
-def xebench(*arguments: str) -> subprocess.CompletedProcess[str]:
+def xebench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*XEBENCH, *arguments], capture_output=True, text=True, check=False)
 
 

@@ -122,7 +122,7 @@ class RunComparison:
         told = ", ".join(f"{counts[each]} {_COUNTED[each]}" for each in _ORDER if counts[each])
         known = [math.log(value) for row in self.rows if (value := row[self._ratio]) is not None]
         mean = f"; geometric mean {units.ratio(math.exp(sum(known) / len(known)))}" if known else ""
-        what = "times" if self.on == "time" else "speed-ups"
+        what = ("case" if self.on == "time" else "speed-up") + ("" if len(self.rows) == 1 else "s")
         return f"{len(self.rows)} {what}, threshold {100 * self.threshold:.3g} %: {told}{mean}"
 
     @property
@@ -201,11 +201,13 @@ def as_text(comparison: RunComparison, *, every: bool = False, width: int | None
     lines = _shown(comparison, every)
     cells = [[line.outcome, line.old, line.new, line.change, line.interval] for line in lines]
     taken = sum(max(map(len, column)) + 2 for column in zip(figures, *cells, strict=True))
-    shown.add_column("case", overflow="fold", max_width=max(30, width - taken))
+    room = max(30, width - taken)
+    shown.add_column("case", overflow="fold", max_width=room)
     for heading in figures:
         shown.add_column(heading, justify="left" if heading == "outcome" else "right", no_wrap=True)
     for line, row in zip(lines, cells, strict=True):
-        shown.add_row(Text(line.case), *map(Text, row))
+        case = line.case if len(line.case) <= room else line.case.replace("/", "/\n  ", 1)
+        shown.add_row(Text(case), *map(Text, row))
     told = [f"{line.case}: {line.reason}" for line in lines if line.outcome == "not compared" or ": " in line.reason]
     parts: list[str | Text | Table] = [*_sides(comparison), comparison.summary]
     if lines:
