@@ -71,7 +71,8 @@ def run(session, p, work_group_size, at_a_time):
     return lambda: session.launch(apply_filters, items, p.series, p.filters, p.y)
 
 
-@pattern.naive
+# Where registers are short the compiler can choose fewer lanes instead of memory.
+@pattern.naive(claim=Claim("lanes", against="four_loops", on=("gpu",), strength="implied", source="G 1592"))
 def one_loop(session, p, work_group_size):
     """Each sample is read once, for all filters: 64 sums are alive."""
     return run(session, p, work_group_size, FILTERS)

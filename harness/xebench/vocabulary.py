@@ -208,7 +208,8 @@ class CodeClaim(Word):
     Attributes:
         unit: unit of the count, for sentences.
         together: rule that combines the counts of a variant's kernels: the ``largest`` (a hardware thread frees its
-            resources after each kernel), the ``sum``, or the ``count`` of kernels with a count above 0.
+            resources after each kernel), the ``smallest``, the ``sum``, or the ``count`` of kernels with a count above
+            0.
         columns: columns of table ``isa`` (`xebench.isa.table`), added up for a kernel.
     """
 
@@ -217,6 +218,7 @@ class CodeClaim(Word):
         self.together = together
         self.columns = columns
 
+    LANES = ("lanes", "lanes", "smallest", "simd_width")
     REGISTERS = ("registers", "registers", "largest", "registers_used")
     SPILLS = ("spills", "bytes outside registers", "largest", "spill_bytes", "private_bytes")
     SPILLING_KERNELS = (

@@ -170,11 +170,14 @@ def test_claims_of_time_are_not_answered_here() -> None:
 
 
 def test_the_answers_are_shown() -> None:
-    kernels = kernel(launch("slow"), instructions=30), kernel(launch("fast"), instructions=20)
+    slow = kernel(launch("slow"), instructions=30, simd_width=32, loads_global=4)
+    fast = kernel(launch("fast"), instructions=20, simd_width=16, loads_slm=3, private_bytes=64)
+    kernels = slow, fast
     found = answers(Claim("instructions", against="slow", at_least=1.5, on=("gpu",), source="G 2272"), *kernels)
     line = (
         "holds: p/fast, pvc: fewer instructions than slow by at least 1.5 times, for GPUs [G 2272]: "
-        "20 against 30 instructions"
+        "20 against 30 instructions (16 lanes against 32); "
+        "lanes 16 against 32, messages 3 against 4, bytes 64 against 0, instructions 20 against 30"
     )
     assert isa_text.claims(found) == [line]
     assert line in " ".join(isa_text.as_text((), (), found, 200).splitlines())
@@ -182,6 +185,14 @@ def test_the_answers_are_shown() -> None:
     (told,) = json.loads(isa_text.as_json((), (), found))["claims"]
     assert (told["answer"], told["gpu"], told["number"], told["against_number"]) == ("holds", "pvc", 20, 30)
     assert (told["claim"]["word"], told["claim"]["against"]) == ("instructions", "slow")
+    assert told["both_sides"]["lanes"] == ["16", "32"]
+
+
+def test_the_narrowest_kernel_of_a_variant_is_its_lanes() -> None:
+    slow = kernel(launch("slow", "a"), simd_width=32), kernel(launch("slow", "b"), simd_width=8)
+    (found,) = answers(Claim("lanes", against="slow"), *slow, kernel(launch("fast"), simd_width=16))
+    assert (found.answer, found.reason) == (Answer.INVERTS, "16 against 8 lanes")
+    assert found.both_sides["lanes"] == ("16", "8 and 32")
 
 
 def test_what_is_claimed_of_other_gpus_is_not_asked() -> None:

@@ -24,6 +24,7 @@ from typing import Any, Final
 import msgspec
 
 from tools.pages import generated_code
+from xebench.isa.table import describe_sides
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
@@ -381,8 +382,10 @@ def _by_gpu(said: Said, told: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _numbers(told: Mapping[str, Any]) -> str:
-    number, against = told["number"], told["against_number"]
-    return "" if number is None or against is None else f", {number} against {against}"
+    number, against, sides = told["number"], told["against_number"], describe_sides(told.get("both_sides", {}))
+    if number is None or against is None:
+        return ""
+    return f", {number} against {against}" + (f" ({sides})" if sides else "")
 
 
 def _same(claim: Claim, kept: Mapping[str, Any]) -> bool:

@@ -255,6 +255,7 @@ def _file_name(kernel: KernelOnGpu) -> str:
 #: Rules that combine the counts of a variant's kernels, by the word of a claim.
 _TOGETHER: Final[Mapping[str, Callable[[Sequence[int]], int]]] = {
     "largest": max,
+    "smallest": min,
     "sum": sum,
     "count": lambda numbers: sum(map(bool, numbers)),
 }
@@ -272,6 +273,8 @@ class CodeAnswer:
         number, against_number: compared counts; None for a side without code.
         answer: holds, inverts, no effect, undecided, or not asked where the claim is about other GPUs.
         reason: one line.
+        both_sides: figures of the variant and of the other one that belong beside any count: lanes, messages to memory,
+            bytes outside registers and instructions; empty if a side has no code, or nothing is asked.
     """
 
     pattern: str
@@ -283,6 +286,12 @@ class CodeAnswer:
     against_number: int | None
     answer: Answer
     reason: str
+    both_sides: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+
+
+def describe_sides(both_sides: Mapping[str, Sequence[Any]]) -> str:
+    """Both sides in words: ``lanes 16 against 16, messages 68 against 260, ...``; "" for none."""
+    return ", ".join(f"{name} {own} against {other}" for name, (own, other) in both_sides.items())
 
 
 def code_answers(families: Iterable[Family], collected: Collected, kernels: Sequence[KernelOnGpu]) -> list[CodeAnswer]:
@@ -335,7 +344,17 @@ class _CodeSide:
     @property
     def lanes(self) -> str:
         """Work-items of a hardware thread in its kernels: ``16``, ``8 and 32``."""
-        return " and ".join(map(str, sorted({one["simd_width"] for one in self.figures if one.get("simd_width")})))
+        return " and ".join(map(str, sorted({one["simd_width"] for one in self.figures})))
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The figures that belong beside any count."""
+        return {
+            "lanes": self.lanes,
+            "messages": self.number(CodeClaim.MESSAGES),
+            "bytes": self.number(CodeClaim.SPILLS),
+            "instructions": self.number(CodeClaim.INSTRUCTIONS),
+        }
 
 
 class _Code:
@@ -370,6 +389,7 @@ def _plain(target: Target) -> Target:
 def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _CodeSide, other: _CodeSide) -> CodeAnswer:
     word = next(each for each in CodeClaim if each == claim.word)
     number, against = own.number(word), other.number(word)
+    sides: Mapping[str, tuple[Any, Any]] = {}
     if claim.not_asked:
         answer, reason, number, against = Answer.NOT_ASKED, claim.not_asked, None, None
     elif number is None or against is None:
@@ -381,9 +401,11 @@ def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Co
             # less memory that is used more often: registers do not hold more
             answer = Answer.NO_EFFECT if answer == Answer.HOLDS else answer
             reason += f", but {own.scratch_messages} against {other.scratch_messages} messages to that memory"
-        if own.lanes != other.lanes:
+        sides = {name: (figure, other.shown[name]) for name, figure in own.shown.items()}
+        if own.lanes != other.lanes and word != CodeClaim.LANES:
             reason += f" ({own.lanes} lanes against {other.lanes})"
-    return CodeAnswer(family.pattern.name, variant, claim, family.axes_json(), target, number, against, answer, reason)
+    subject = family.pattern.name, variant, claim, family.axes_json(), target
+    return CodeAnswer(*subject, number, against, answer, reason, sides)
 
 
 def judge(number: int, against: int, at_least: float = 1.0) -> Answer:

@@ -15,7 +15,7 @@ from rich.table import Table
 from xebench.isa.collect import VariantWithoutKernel
 from xebench.isa.compilation import Target
 from xebench.isa.kernel_code import KernelOnGpu, KernelPair, ListingLine, compare, side_by_side
-from xebench.isa.table import CodeAnswer, row
+from xebench.isa.table import CodeAnswer, describe_sides, row
 from xebench.report import claims_text
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.table_forms import fill
@@ -62,7 +62,7 @@ def as_json(
 def plain(answer: CodeAnswer) -> dict[str, Any]:
     """An answer with its claim and its target as plain data."""
     target = asdict(answer.target)
-    named = ("pattern", "variant", "axes", "number", "against_number", "answer", "reason")
+    named = ("pattern", "variant", "axes", "number", "against_number", "answer", "reason", "both_sides")
     return {
         **{name: getattr(answer, name) for name in named},
         **{name: target[name] for name in ("gpu", "grf_mode", "forced_simd")},
@@ -131,13 +131,14 @@ def _joined(values: Sequence[int | None]) -> str:
 
 
 def claims(answers: Sequence[CodeAnswer]) -> list[str]:
-    """A line for each claim on a GPU: the answer, the claim and the numbers; the point on the axes where it matters."""
+    """A line for each claim on a GPU: the answer, the claim, and figures of both sides; the point where it matters."""
     points: dict[tuple[str, str], set[str]] = {}
     for answer in answers:
         points.setdefault((answer.pattern, answer.variant), set()).add(answer.axes)
     return [
         f"{answer.answer}: {answer.pattern}/{answer.variant}, {target_name(answer.target)}: "
         f"{claims_text.describe_claim(answer.claim)} [{claims_text.claim_source(answer.claim)}]: {answer.reason}"
+        + (f"; {describe_sides(answer.both_sides)}" if answer.both_sides else "")
         + (f" at {answer.axes}" if len(points[answer.pattern, answer.variant]) > 1 else "")
         for answer in answers
     ]
