@@ -185,7 +185,8 @@ class Tried:
     @property
     def wrong(self) -> dict[str, str]:
         """The variants that were not submitted, and neither lack something of the device nor claim to be refused."""
-        fine = ("submitted ", "skipped: ", "Unsupported: needs ", *(["NeedsCompiler: "] if is_current() else []))
+        lacks = ("Unsupported: needs ", "Unsupported: SYCL's buffers: needs ")
+        fine = ("submitted ", "skipped: ", *lacks, *(["NeedsCompiler: "] if is_current() else []))
         return {
             name: text
             for name, text in self.outcomes.items()

@@ -54,7 +54,7 @@ BY_SPEED = {
 }
 
 # These ask for the composite hierarchy themselves, and can do nothing without stacks.
-OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies"}
+OF_STACKS = {"implicit_scaling_launch", "implicit_scaling_copies", "memory_of_other_stack"}
 # These as well; without stacks they have variants that are left.
 OF_PARTS = {"build_for_stacks", "context_schemes", "explicit_subdevice_triad", "subdevice_partition"}
 
@@ -77,10 +77,12 @@ def test_hierarchy_and_affinity_decide_what_is_listed(driver: Driver, case: str,
     last = f"level_zero:gpu:{len(units) - 1}"
     found = driver.tell("pvc", tmp_path, "answers.py", "devices", last, more=variables)
     listed = [name for name in found["listed"] if name.startswith("level_zero")]
-    assert listed == [f"level_zero:gpu:{number}" for number in range(len(units))] == found["listed"][: len(units)]
-    assert [found["units"][name] for name in listed] == units
-    assert [found["stacks"][name] for name in listed] == stacks
-    assert (found["auto"], found["asked"]) == ("level_zero:gpu:0", last)
+    by_number = [f"level_zero:gpu:{number}" for number in range(len(units))]
+    # the one with more compute units first
+    assert listed == sorted(by_number, key=found["units"].get, reverse=True) == found["listed"][: len(units)]
+    assert [found["units"][name] for name in by_number] == units
+    assert [found["stacks"][name] for name in by_number] == stacks
+    assert (found["auto"], found["asked"]) == (listed[0], last)
 
 
 def test_stacks_share_the_memory_of_their_gpu(driver: Driver, tmp_path: Path) -> None:
