@@ -103,7 +103,7 @@ EXPORT := uv export --quiet --no-emit-project --no-emit-index-url --no-header --
 lock:  ## all locks again, from pyproject.toml (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	uv lock --quiet
-	$(EXPORT) --no-dev --extra kernels --output-file requirements.lock >/dev/null
+	$(EXPORT) --no-dev --group pinned --output-file requirements.lock >/dev/null
 	$(EXPORT) --only-group dev --output-file requirements-dev.lock >/dev/null
 	$(EXPORT) --only-group site --output-file requirements-site.lock >/dev/null
 	rm -f uv.lock

@@ -23,7 +23,7 @@ def project() -> dict[str, str]:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = [
         *data["project"]["dependencies"],
-        *data["project"]["optional-dependencies"]["kernels"],
+        *data["dependency-groups"]["pinned"],
         *data["dependency-groups"]["dev"],
         *data["build-system"]["requires"],
     ]
@@ -76,7 +76,7 @@ def test_what_runs_is_locked_by_itself_and_agrees_with_what_develops() -> None:
     """Users get the first lock; both are installed together."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
     run, develop = lock(RUN), lock(DEVELOP)
-    names = {normal(re.split(r"[=<>!]", text)[0]) for text in _wanted(data["project"])}
+    names = {normal(re.split(r"[=<>!]", text)[0]) for text in _wanted(data)}
     assert names <= set(run)
     both = set(run) & set(develop)
     assert {name: run[name] for name in both} == {name: develop[name] for name in both}
@@ -118,13 +118,13 @@ def test_conda_has_the_same_exact_versions() -> None:
         assert name in there, name
 
 
-def _wanted(project: dict[str, Any]) -> list[str]:
-    return [*project["dependencies"], *project["optional-dependencies"]["kernels"]]
+def _wanted(data: dict[str, Any]) -> list[str]:
+    return [*data["project"]["dependencies"], *data["dependency-groups"]["pinned"]]
 
 
 def test_conda_brings_everything_that_the_project_imports() -> None:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = {normal(re.split(r"[=<>]", text)[0]) for text in _wanted(data["project"])}
+    wanted = {normal(re.split(r"[=<>]", text)[0]) for text in _wanted(data)}
     # the parts of the SYCL runtime are one package there
     parts = {"intel-sycl-rt", "intel-cmplr-lib-rt", "intel-cmplr-lib-ur", "intel-openmp"}
     assert wanted - parts <= set(conda())

@@ -235,8 +235,9 @@ def test_only_files_that_need_the_stack_fail_without_it(file: Path, monkeypatch:
     monkeypatch.setattr(runtime, "load", load)
     begun: list[str] = []
     assert isinstance(pattern_file.read([str(file)], begun.append), Declarations) and begun == [str(file)]
-    file.write_text("import a_package_that_is_not_there\n")
-    assert pattern_file.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", 3)
+    for needs in ("import a_package_that_is_not_there\n", "import xebench.system.runtime as r\nr.load()\n"):
+        file.write_text(needs)
+        assert pattern_file.read([str(file)], begun.append) == Refusal("dpctl is missing: make install", 3)
     file.write_text("1 / 0\n")
     refusal = pattern_file.read([str(file)], begun.append)
     assert isinstance(refusal, Refusal) and "ZeroDivisionError" in refusal.line and refusal.exit_code == 2

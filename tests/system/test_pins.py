@@ -1,8 +1,8 @@
-"""Pins come from the distribution's own metadata, and the mending commands from the pins."""
+"""Pins come from the lock, and so do the mending commands."""
 
 from __future__ import annotations
 
-import importlib.metadata
+import re
 import shlex
 import sys
 import tomllib
@@ -17,63 +17,44 @@ SOURCE = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def project() -> dict[str, Any]:
-    table: dict[str, Any] = tomllib.loads(SOURCE.read_text())["project"]
-    return table
+    """``pyproject.toml``."""
+    return tomllib.loads(SOURCE.read_text())
 
 
-@pytest.fixture
-def not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "requires", absent)
-    monkeypatch.setattr(importlib.metadata, "metadata", absent)
-    monkeypatch.setattr(importlib.metadata, "version", absent)
-
-
-def test_only_exact_versions_are_pins() -> None:
-    requirements = ["dpctl==0.17.0", "numpy (==1.26.4)", "Tbb (==2023.*)", "click>=8.1", "scipy!=1.0", "rich", "a<=2"]
-    assert packages.parse_pins(requirements) == {"dpctl": "0.17.0", "numpy": "1.26.4", "tbb": "2023.*"}
+def exact(requirements: list[str]) -> dict[str, str]:
+    """Name to version of those that allow one version only."""
+    return dict(text.split("==") for text in requirements if re.fullmatch(r"[\w-]+==[\d.]+", text))
 
 
 def test_pins_are_those_of_the_project() -> None:
-    assert packages.pinned_versions() == packages.parse_pins(project()["optional-dependencies"]["kernels"])
+    assert packages.pinned_versions() == exact(project()["dependency-groups"]["pinned"])
     assert packages.pinned_versions()["numba-dpex"].startswith("0.23.")
-    assert packages.parse_pins(project()["dependencies"]) == {}  # any resolver takes them
 
 
-@pytest.mark.usefixtures("not_installed")
-def test_a_source_tree_that_is_not_installed_reads_its_own_pyproject() -> None:
-    assert packages.pinned_versions() == packages.parse_pins(project()["optional-dependencies"]["kernels"])
-    assert packages.installed_version("dpctl") is None
+def test_what_is_published_can_be_resolved() -> None:
+    table = project()["project"]
+    wanted = [*table["dependencies"], *(text for extra in table["optional-dependencies"].values() for text in extra)]
+    assert exact(wanted) == {}
+
+
+def test_without_the_lock_there_are_no_pins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(packages, "lock_file", lambda: tmp_path / "requirements.lock")
+    assert packages.pinned_versions() == {}
 
 
 def test_python_bounds() -> None:
-    assert project()["requires-python"] == f">={packages.FIRST_PYTHON[0]}.{packages.FIRST_PYTHON[1]}"
+    assert project()["project"]["requires-python"] == f">={packages.FIRST_PYTHON[0]}.{packages.FIRST_PYTHON[1]}"
     assert packages.BEYOND_PINNED > packages.FIRST_PYTHON
 
 
-def test_what_metadata_says_of_an_extra_is_a_pin() -> None:
-    assert packages.parse_pins(['numba-dpex==0.23.0 ; extra == "kernels"']) == {"numba-dpex": "0.23.0"}
-
-
 @pytest.mark.usefixtures("pinned")
-def test_mending_installs_exact_versions_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mending_installs_locked_versions_without_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "in_conda", lambda: False)
-    words = shlex.split(packages.mend_command(["dpctl", "numba"], {"dpctl": "0.17.0", "numba": "0.59.1"}))
+    words = shlex.split(packages.mend_command(["dpctl", "onemkl-sycl-blas", "unheard-of"]))
     assert words == [
         *("run", sys.executable, "-m", "pip", "install", "--no-deps", "--force-reinstall"),
-        *("dpctl==0.17.0", "numba==0.59.1"),
+        *("dpctl==0.17.0", "onemkl-sycl-blas==2024.2.2", "unheard-of"),
     ]
-
-
-@pytest.mark.usefixtures("pinned")
-def test_mending_takes_other_pins_from_the_packages_that_need_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "in_conda", lambda: False)
-    needs = {"mkl-dpcpp": ["onemkl-sycl-blas (==2024.2.2)"], "intel-opencl-rt": ["tbb (==2023.*)"]}
-    monkeypatch.setattr(importlib.metadata, "requires", needs.get)
-    command = packages.mend_command(["onemkl-sycl-blas", "tbb", "unheard-of"], {})
-    assert shlex.split(command)[-3:] == ["onemkl-sycl-blas==2024.2.2", "tbb==2023.*", "unheard-of"]
 
 
 @pytest.mark.usefixtures("pinned")

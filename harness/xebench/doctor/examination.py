@@ -195,15 +195,15 @@ def _as_offered(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
 
 
 def _package_findings() -> list[Finding]:
-    if packages.pinned_versions():
+    if packages.is_current() or packages.pinned_versions():
         findings = packages.package_findings()
         wrong = [finding for finding in findings if finding.status == "error"]
         return [
             replace(finding, next_step=packages.mend_findings(wrong)) if finding in wrong else finding
             for finding in findings
         ]
-    detail = f"the metadata of {packages.DISTRIBUTION} is not found, so versions cannot be compared"
-    return [Finding("packages", "warning", "packages", detail, "install the project: make install")]
+    detail = f"there is no {packages.lock_file()}, so versions cannot be compared"
+    return [Finding("packages", "warning", "packages", detail, "install xebench again")]
 
 
 def _opencl_findings() -> Iterator[Finding]:

@@ -153,7 +153,9 @@ def read(files: Sequence[str], begin: Callable[[str], None]) -> Declarations | R
             digest = _digest([file, *sorted(used)])
             patterns += (describe(pattern, digest) for pattern in declared)
     except PatternError as error:
-        refused = broken if broken is not None and isinstance(error.__cause__, ImportError) else error
+        refused = (
+            broken if broken is not None and isinstance(error.__cause__, ImportError | BrokenEnvironment) else error
+        )
         return Refusal(str(refused), refused.exit_code)
     return Declarations({file: contents_hash(file) for file in _harness_modules()} | sources, tuple(patterns))
 

@@ -79,9 +79,8 @@ def _dpctl_version() -> str:
         return ""
 
 
-DISTRIBUTION = "xebench"
-
-_PINNED = re.compile(r"^([A-Za-z0-9._-]+)\s*\(?==\s*([0-9][0-9A-Za-z.*]*)\)?")
+#: An entry of the lock.
+_LOCKED: Final = re.compile(r"^([A-Za-z0-9._-]+)==([^ ]+)", re.MULTILINE)
 # First supported Python, and the first without wheels of the pinned stack.
 FIRST_PYTHON, BEYOND_PINNED = (3, 11), (3, 12)
 
@@ -91,19 +90,35 @@ SETUP: Final = "xebench setup --kernels"
 # Packages of the current stack; the rest are their dependencies.
 _CURRENT = ("dpctl", "dpnp", "intel-opencl-rt")
 
-# Packages that our own metadata leaves to these, which pin them.
-_PINNED_BY = ("intel-opencl-rt", "mkl-dpcpp")
+# Packages of the pinned stack that only work together, in the versions of the lock.
+_PINNED = (
+    "numba-dpex",
+    "numba",
+    "llvmlite",
+    "dpctl",
+    "dpnp",
+    "numpy",
+    "intel-sycl-rt",
+    "intel-cmplr-lib-rt",
+    "intel-cmplr-lib-ur",
+    "intel-openmp",
+    "dpcpp-cpp-rt",
+    "dpcpp-llvm-spirv",
+    "mkl",
+    "mkl-dpcpp",
+    "intel-opencl-rt",
+)
 
 
 def pinned_versions() -> dict[str, str]:
-    """Package name to the exact version that :data:`DISTRIBUTION` requires; ranges are not pins."""
-    return parse_pins(_requirements())
+    """Package name to exact version of the pinned stack; empty where the lock is missing."""
+    locked = _locked_versions()
+    return {name: locked[name] for name in _PINNED if name in locked}
 
 
-def parse_pins(requirements: Iterable[str]) -> dict[str, str]:
-    """The ``name==version`` among requirement strings."""
-    matches = (_PINNED.match(requirement.strip()) for requirement in requirements)
-    return {match[1].lower(): match[2] for match in matches if match}
+def _locked_versions() -> dict[str, str]:
+    file = lock_file()
+    return dict(_LOCKED.findall(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
 
 def installed_version(package: str) -> str | None:
@@ -114,7 +129,7 @@ def installed_version(package: str) -> str | None:
         return None
 
 
-def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None) -> str:
+def mend_command(packages: Iterable[str]) -> str:
     """The command that installs ``packages`` in the versions that this project needs.
 
     ``--no-deps``, since no resolver accepts the pinned set: the CPU driver is newer than its SYCL runtime allows.
@@ -124,9 +139,8 @@ def mend_command(packages: Iterable[str], pins: Mapping[str, str] | None = None)
         return f"run {installer} {' '.join(packages)}"
     if in_conda():
         return "run conda env update --file conda-env.yml"
-    pins = pinned_versions() if pins is None else pins
-    wanted = [(package, pins.get(package) or _pinned_elsewhere(package)) for package in packages]
-    specs = " ".join(shlex.quote(f"{name}=={version}" if version else name) for name, version in wanted)
+    locked = _locked_versions()
+    specs = " ".join(shlex.quote(f"{name}=={locked[name]}" if name in locked else name) for name in packages)
     return f"run {shlex.quote(sys.executable)} -m pip install --no-deps --force-reinstall {specs}"
 
 
@@ -154,34 +168,6 @@ def lock_file() -> Path:
 def in_conda() -> bool:
     """True if this Python belongs to a conda environment."""
     return (Path(sys.prefix) / "conda-meta").is_dir()
-
-
-def _requirements() -> list[str]:
-    try:
-        return list(importlib.metadata.requires(DISTRIBUTION) or ())
-    except importlib.metadata.PackageNotFoundError:
-        import tomllib  # not at the top: a Python that is too old must get as far as the error about it
-
-        project = tomllib.loads(_project_text()).get("project", {})
-        return [*project.get("dependencies", ()), *project.get("optional-dependencies", {}).get("kernels", ())]
-
-
-def _project_text() -> str:
-    """``pyproject.toml`` of a source tree that is used without having been installed; empty if it is not ours."""
-    source = PACKAGE.parents[1] / "pyproject.toml"
-    text = source.read_text(encoding="utf-8") if source.is_file() else ""
-    return text if f'name = "{DISTRIBUTION}"' in text else ""
-
-
-def _pinned_elsewhere(package: str) -> str | None:
-    for owner in _PINNED_BY:
-        try:
-            version = parse_pins(importlib.metadata.requires(owner) or ()).get(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        if version:
-            return version
-    return None
 
 
 # Packages that are imported, and their modules: they must be there. The others bring shared libraries, which
@@ -234,7 +220,7 @@ def package_findings(
     """One finding for each pinned package that is installed, or that is imported and missing.
 
     Args:
-        pinned: package to expected version; the distribution's own pins by default.
+        pinned: package to expected version; those of the lock by default.
         version_of: the installed version of a package, or None.
         importable: True if a module can be found; called when a package has no metadata.
     """
@@ -248,7 +234,7 @@ def package_findings(
         if installed is not None:
             findings.append(_compare(package, installed, expected))
         elif package in IMPORTED and not importable(IMPORTED[package]):
-            step = mend_command([package], pinned)
+            step = mend_command([package])
             detail = f"is not installed ({expected} is needed)"
             findings.append(Finding("packages", "error", package, detail, step))
     return findings
