@@ -1,4 +1,4 @@
-"""How commands end: one line for what a user can cause, and the exit status that the README names."""
+"""How commands end: one line for what a user can cause, and the exit status that docs/runs.md names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Parts of pages that are made from measured runs: ``python -m tools.pages.measured COMMAND``.
 
-``readme README.md RUN`` puts a run's results into README.md, and ``noise`` those of the noise study into README.md and
+``readme README.md RUN`` puts a run's results into README.md, and ``noise`` those of the noise study into
 docs/noise-study.md. ``stacks PINNED_RUN CURRENT_RUN`` has two runs, one on each stack, beside one another:
 docs/stacks.md gets what was measured, and which answers differ; results/studies/stacks.md gets the times of every case.
 No ratio of the times is given, since they are of two runs: what else changed between the runs is in them too.
@@ -55,7 +55,7 @@ README_BEGIN: Final = "<!-- results: made by python -m tools.pages.measured read
 README_END: Final = "<!-- end of results -->"
 
 #: What a reader should see first.
-PATTERNS: Final = ("kernel_fusion", "slm_convolution_cache", "tiled_matmul")
+PATTERNS: Final = ("kernel_fusion", "tiled_matmul")
 
 #: Columns, as many as most pages show without a scroll bar.
 WIDTH: Final = 88
@@ -83,10 +83,12 @@ def readme(page: Path, run: Path) -> None:
     page.write_text(renewed_readme(page.read_text(encoding="utf-8"), load_run(run)), encoding="utf-8")
 
 
+SHARES_BEGIN: Final = "<!-- shares: made by python -m tools.pages.measured noise -->"
+SHARES_END: Final = "<!-- end of shares -->"
 NOISE_BEGIN: Final = "<!-- noise study: made by python -m tools.pages.measured noise -->"
 NOISE_END: Final = "<!-- end of noise study -->"
 
-#: What README.md shows of other tools, beside xebench.
+#: What the page shows of other tools, beside xebench.
 _OTHERS: Final = (
     (PYPERF, "compare_to", "Student's t-test on pyperf's values (one process, as the time allows)"),
     (PYTEST, "mean:1%", "a threshold of 1 % on pytest-benchmark's means"),
@@ -95,7 +97,7 @@ _OTHERS: Final = (
 
 
 def in_brief(rows: pd.DataFrame) -> str:
-    """The shares that matter to a user, for README.md.
+    """The shares that matter to a user.
 
     Args:
         rows: the study's table.
@@ -133,20 +135,19 @@ def in_brief(rows: pd.DataFrame) -> str:
 
 
 def not_reached(rows: pd.DataFrame) -> str:
-    """The goals that the study has not reached, for docs/noise-study.md."""
+    """The goals that the study has not reached."""
     missed = [f"- {goal.text}: {goal.result}." for goal in goals(rows) if not goal.reached]
     return "\n".join(missed) or "Every goal was reached."
 
 
 @main.command()
-@click.option("--readme", type=click.Path(path_type=Path, exists=True), default="README.md", show_default=True)
 @click.option("--page", type=click.Path(path_type=Path, exists=True), default="docs/noise-study.md", show_default=True)
 @click.option("--study", type=click.Path(path_type=Path), default="results/studies/noise", show_default=True)
-def noise(readme: Path, page: Path, study: Path) -> None:
-    """Put the results of the noise study into README.md and its page."""
+def noise(page: Path, study: Path) -> None:
+    """Put the results of the noise study into its page."""
     rows = read_data(study).rows
-    for path, content in ((readme, in_brief(rows)), (page, not_reached(rows))):
-        path.write_text(renewed(path.read_text(encoding="utf-8"), NOISE_BEGIN, NOISE_END, content), encoding="utf-8")
+    text = renewed(page.read_text(encoding="utf-8"), SHARES_BEGIN, SHARES_END, in_brief(rows))
+    page.write_text(renewed(text, NOISE_BEGIN, NOISE_END, not_reached(rows)), encoding="utf-8")
 
 
 TIMES: Final = "results/studies/stacks.md"

@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+import click
+
 import xebench
 from tools.pages import atlas, claims, declared, generated_code
 from tools.pages.claims import RESULTS, Answered, told
+from xebench.cli.main import commands
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
 from xebench.report.page import code
@@ -104,12 +107,20 @@ def faults(site: Path) -> Iterator[str]:
 
 ROOT: Final = RESULTS.parent
 
-#: What a reader takes up first, and what is built on; pages of docs/ that are in neither come after them.
-_FIRST: Final = ("your-gpu", "runs", "any-callable", "pytest", "adding-a-pattern", "several-hosts", "glossary")
-_RESULTS: Final = ("claims", "coverage", "generated-code", "native-twins", "noise-study", "other-gpus")
+#: The site's parts with their pages of docs/. Pages that are in none are added to the last.
+_PARTS: Final[Mapping[str, Sequence[str]]] = {
+    "Tutorials": ("first-run", "first-pattern"),
+    "How to": (
+        "installing", "your-gpu", "runs", "report", "comparing", "any-callable", "pytest", "adding-a-pattern",
+        "several-hosts", "without-a-gpu", "other-gpus", "numba-dpex",
+    ),
+    "Results": ("results/README", "results/atlas", "claims", "coverage", "generated-code", "native-twins"),
+    "Reference": ("commands", "api", "data", "glossary"),
+    "How it works": ("measurement", "roofline", "noise-study", "stacks", "dpex", "compiler", "architecture"),
+}  # fmt: skip
 
-#: Pages that belong to docs/ and are made when the site is built.
-MADE: Final = ("claims", "coverage", "data")
+#: Pages that are made when the site is built.
+MADE: Final = ("api", "claims", "commands", "coverage", "data")
 
 #: Beside what `xebench` itself has.
 _MORE_API: Final = ("xebench.results.Run", "xebench.results.compare_runs")
@@ -124,7 +135,7 @@ def pages() -> dict[str, str]:
     devices = [*atlas.by_device(answered.runs)]
     made = {lesson_page(info): lesson(info, rows.get(info.name, []), devices, compilers) for info in infos}
     made |= {"claims.md": claims.page(), "coverage.md": declared.coverage(infos), "data.md": declared.columns()}
-    return {**made, "lessons/index.md": contents(infos), "api.md": api()}
+    return {**made, "lessons/index.md": contents(infos), "api.md": api(), "commands.md": help_of_commands()}
 
 
 def nav(docs: Sequence[str], infos: Sequence[PatternInfo]) -> list[Any]:
@@ -134,16 +145,19 @@ def nav(docs: Sequence[str], infos: Sequence[PatternInfo]) -> list[Any]:
         docs: names of the pages of docs/, without ``.md``.
         infos: the patterns.
     """
-    others = [name for name in docs if name not in (*_FIRST, *_RESULTS)]
+    placed = {name for names in _PARTS.values() for name in names}
+    parts: dict[str, list[Any]] = {
+        title: [f"{name}.md" for name in names if "/" in name or name in docs] for title, names in _PARTS.items()
+    }
+    parts["How it works"] += [f"{name}.md" for name in docs if name not in placed]
     lessons: list[Any] = ["lessons/index.md"]
     lessons += [{chapter: [{info.name: lesson_page(info)} for info in own]} for chapter, own in by_chapter(infos)]
+    before, after = ("Tutorials", "How to"), ("Results", "Reference", "How it works")
     return [
         {"xebench": "index.md"},
-        {"Using it": [f"{name}.md" for name in _FIRST if name in docs]},
+        *({title: parts[title]} for title in before),
         {"Lessons": lessons},
-        {"Results": ["results/README.md", "results/atlas.md", *(f"{name}.md" for name in _RESULTS if name in docs)]},
-        {"API": "api.md"},
-        {"How it works": [f"{name}.md" for name in others]},
+        *({title: parts[title]} for title in after),
         {"Changes": "CHANGELOG.md"},
     ]
 
@@ -209,6 +223,18 @@ def api() -> str:
     names = [*(f"xebench.{name}" for name in xebench.__all__), *_MORE_API]
     head = "# API\n\nWhat pattern files, scripts and notebooks import from `xebench`.\n"
     return "\n".join([head, *(f"::: {name}\n" for name in names)])
+
+
+def help_of_commands() -> str:
+    """The reference of the command line: the help of each command."""
+    context = click.Context(commands, info_name="xebench", max_content_width=100)
+    parts = ["# Commands", f"```text\n{commands.get_help(context)}\n```"]
+    for name in commands.list_commands(context):
+        command = commands.get_command(context, name)
+        assert command is not None
+        own = click.Context(command, parent=context, info_name=name, max_content_width=100)
+        parts += [f"## xebench {name}", f"```text\n{command.get_help(own)}\n```"]
+    return "\n\n".join([*parts, "[Exit statuses](runs.md#exit-statuses)"]) + "\n"
 
 
 def _from_repository() -> dict[str, Path]:
