@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xebench.system import lazily, sycl_imports
 
 if TYPE_CHECKING:
-    from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel
+    from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel, sycl_kernel
     from xebench.functions import compare, measure, open_session
     from xebench.patterns.pattern import Pattern
     from xebench.patterns.problem import Problem, ceil_div, fit, inout, output
@@ -38,6 +38,7 @@ __all__ = [
     "output",
     "specialize",
     "spirv_kernel",
+    "sycl_kernel",
 ]
 
 sycl_imports.watch()
@@ -46,7 +47,15 @@ __getattr__ = lazily(
     __name__,
     {
         "xebench.functions": ("compare", "measure", "open_session"),
-        "xebench.dpex": ("device_func", "kernel", "kernel_api", "opencl_kernel", "specialize", "spirv_kernel"),
+        "xebench.dpex": (
+            "device_func",
+            "kernel",
+            "kernel_api",
+            "opencl_kernel",
+            "specialize",
+            "spirv_kernel",
+            "sycl_kernel",
+        ),
         "xebench.patterns.pattern": ("Pattern",),
         "xebench.patterns.problem": ("Problem", "ceil_div", "fit", "inout", "output"),
         "xebench.results": ("load_run",),

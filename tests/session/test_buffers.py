@@ -46,19 +46,18 @@ __kernel void sum_of_group(__global const int *data, __global int *sums, __local
 @pytest.fixture(params=["sycl", "opencl"])
 def session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A session with buffers of each kind, where there are such."""
-    from xebench.session.buffers import shim
     from xebench.session.session import Session
-    from xebench.system.runtime import sycl_headers
+    from xebench.system.runtime import sycl_headers, sycl_shim
 
     made = Session.on("cpu")
     if request.param == "opencl":
         monkeypatch.setattr(sycl_headers, "compiler", lambda: None)
-        shim.load.cache_clear()
+        sycl_shim.load.cache_clear()
     elif missing := sycl_headers.obstacle():
         pytest.skip(missing)
     yield made
     made.release()
-    shim.load.cache_clear()
+    sycl_shim.load.cache_clear()
 
 
 def launch(session: Any, buffer: Any, step: float = 1.0, mode: str = "read_write", **options: Any) -> Any:
@@ -136,7 +135,7 @@ def test_launches_of_arrays_and_of_accessors_do_not_disturb_one_another(session:
 
 
 def test_references_through_an_accessor_add_what_a_loop_would(session: Any) -> None:
-    from xebench.session.buffers.shim import SyclBuffers
+    from xebench.session.buffers.sycl_memory import SyclBuffers
 
     with session.buffer(np.zeros(N, np.float32)) as buffer, session.host_accessor(buffer) as host:
         if not isinstance(buffer.buffers, SyclBuffers):

@@ -34,6 +34,7 @@ from xebench.dpex.dpex_errors import (
     KernelCompileError,
     NeedsCompiler,
     NeedsOcloc,
+    NeedsSyclCompiler,
     NotSimulated,
     OptionError,
     ProfilingUnavailable,
@@ -48,6 +49,7 @@ from xebench.dpex.launch import PreparedLaunch
 from xebench.dpex.parametric_kernel import ParametricKernel
 from xebench.dpex.signature import CompiledKernel
 from xebench.dpex.spirv_cache import SpirvCache
+from xebench.dpex.sycl_source import sycl_kernel
 from xebench.system.runtime.packages import is_current
 
 if TYPE_CHECKING or is_current():
@@ -81,6 +83,7 @@ __all__ = [
     "NdRange",
     "NeedsCompiler",
     "NeedsOcloc",
+    "NeedsSyclCompiler",
     "NotSimulated",
     "OptionError",
     "ParametricKernel",
@@ -121,6 +124,7 @@ __all__ = [
     "spirv_cache",
     "spirv_kernel",
     "sub_group",
+    "sycl_kernel",
     "vector",
     "work_group",
 ]

@@ -19,6 +19,7 @@ from xebench.dpex.identity import UnknownIdentity, kernel_key
 from xebench.dpex.kernel_options import SourceKernel
 from xebench.dpex.signature import CompiledKernel, Signature, not_a_kernel, signature_of
 from xebench.dpex.spirv_cache import OWN, SpirvCache, kept_or_compiled, toolchain
+from xebench.dpex.sycl_modules import compile_sycl
 from xebench.errors import BrokenEnvironment
 from xebench.system.runtime.packages import is_current, numba_finding
 
@@ -86,7 +87,8 @@ def compile_kernel(
     """Compile a kernel to SPIR-V for an index space and arguments, once a process.
 
     Args:
-        kernel: made by ``xebench.dpex.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
+        kernel: made by ``xebench.dpex.kernel``, ``opencl_kernel``, ``sycl_kernel``, ``spirv_kernel`` or
+            ``numba_dpex.kernel``.
         index_space: ``kernel_api.Range`` or ``NdRange``; only its kind and dimensions matter.
         args: the kernel's arguments after the item; only their types matter.
         cache: looked up first and filled after; None compiles.
@@ -116,6 +118,8 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
 
 def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """A kernel by the compiler of this environment, or what was kept of it."""
+    if isinstance(kernel, ForeignKernel) and kernel.sycl:
+        return compile_sycl(kernel, signature, cache)
     if isinstance(kernel, ForeignKernel):
         return CompiledKernel.of_foreign(kernel, signature)
     if is_current():

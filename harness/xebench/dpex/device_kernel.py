@@ -174,7 +174,7 @@ def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) 
         assert compiled.foreign
         code, language = spirv_of(compiled.foreign, device), "spirv"
         flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
-    if not compiled.foreign and "intel" not in device.vendor.lower():
+    if (not compiled.foreign or compiled.foreign.sycl) and "intel" not in device.vendor.lower():
         code = without_assumptions(code)
     return code, language, flags
 

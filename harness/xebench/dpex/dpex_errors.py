@@ -25,6 +25,13 @@ class NeedsOcloc(DpexError, Unsupported, RuntimeError):
         super().__init__(f"kernel {kernel} is in OpenCL C, but {backend} takes SPIR-V only: {cause}")
 
 
+class NeedsSyclCompiler(DpexError, Unsupported, RuntimeError):
+    """A kernel in SYCL C++ is to be compiled, and what compiles it is not here."""
+
+    def __init__(self, kernel: str, cause: str) -> None:
+        super().__init__(f"kernel {kernel} is in SYCL C++: {cause}")
+
+
 class NotSimulated(DpexError, NotImplementedError):
     """A function that needs several work-items at once was called in plain Python."""
 

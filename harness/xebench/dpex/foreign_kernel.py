@@ -1,5 +1,7 @@
 """Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and the facts in their text.
 
+Those in SYCL C++ are made by `xebench.dpex.sycl_source`.
+
 They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
 vectors, such as ``float4``, is one to their elements; ``void`` and unknown types are memory of any type.
 
@@ -18,14 +20,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from xebench.dpex.dpex_errors import OptionError
 from xebench.dpex.kernel_options import KernelOptions
 from xebench.dpex.spirv_module import EntryPoint, entry_points
 from xebench.errors import suggestion
 
-_NUMBERS: Final = {
+NUMBERS: Final = {
     "char": "int8",
     "uchar": "uint8",
     "short": "int16",
@@ -63,22 +65,38 @@ _TOKEN = re.compile(r"\w+|\S")
 
 @dataclass(frozen=True)
 class GlobalPointer:
-    """An array's memory: dtype name of its elements; None takes any."""
+    """An array's memory: dtype name of its elements; None takes any.
+
+    Attributes:
+        is_accessor: it is an object of SYCL, for which the kernel takes two sizes and an offset as well.
+    """
 
     dtype: str | None
+    is_accessor: bool = False
 
     def __str__(self) -> str:
-        return f"global {self.dtype or 'any'}*"
+        return f"accessor<{self.dtype}>" if self.is_accessor else f"global {self.dtype or 'any'}*"
 
 
 @dataclass(frozen=True)
 class LocalPointer:
-    """Local memory of a work-group, given as a LocalAccessor: dtype name of its elements; None takes any."""
+    """Local memory of a work-group, given as a LocalAccessor: see `GlobalPointer`."""
 
     dtype: str | None
+    is_accessor: bool = False
 
     def __str__(self) -> str:
-        return f"local {self.dtype or 'any'}*"
+        return f"local_accessor<{self.dtype}>" if self.is_accessor else f"local {self.dtype or 'any'}*"
+
+
+@dataclass(frozen=True)
+class StreamObject:
+    """A ``sycl::stream``, given as a `native_handles.Stream`."""
+
+    dtype: ClassVar[None] = None
+
+    def __str__(self) -> str:
+        return "stream"
 
 
 @dataclass(frozen=True)
@@ -91,7 +109,7 @@ class Number:
         return self.dtype
 
 
-Parameter = GlobalPointer | LocalPointer | Number
+Parameter = GlobalPointer | LocalPointer | StreamObject | Number
 
 
 def read_parameters(text: str) -> tuple[Parameter, ...]:
@@ -129,7 +147,7 @@ def _read(text: str) -> Parameter:
 
 
 def _is_type(word: str) -> bool:
-    return word in _NUMBERS or word in ("signed", "unsigned", "void") or _VECTOR.fullmatch(word) is not None
+    return word in NUMBERS or word in ("signed", "unsigned", "void") or _VECTOR.fullmatch(word) is not None
 
 
 def _dtype(words: list[str]) -> str | None:
@@ -140,13 +158,13 @@ def _dtype(words: list[str]) -> str | None:
         return None
     vector = _VECTOR.fullmatch(base)
     base = vector[1] if vector else base
-    return _NUMBERS.get(f"u{base}" if "unsigned" in signs else base)
+    return NUMBERS.get(f"u{base}" if "unsigned" in signs else base)
 
 
 #: Depth at which the expansion of macros in macros stops, also where they go round in a circle.
 _MOST_EXPANSIONS: Final = 8
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
 _TYPEDEF = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;")
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
@@ -242,7 +260,7 @@ def _declarations(source: str, build_options: Iterable[str]) -> Iterator[dict[st
 
 def _plain(source: str, build_options: Iterable[str]) -> str:
     """A text without comments and directives, its macros expanded."""
-    text = _COMMENT.sub(" ", source.replace("\\\n", " "))
+    text = COMMENT.sub(" ", source.replace("\\\n", " "))
     return _expanded(_DIRECTIVE.sub("", text), _macros(text, build_options))
 
 
@@ -272,15 +290,17 @@ _NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"
 
 @dataclass(frozen=True, eq=False)
 class ForeignKernel:
-    """A kernel in OpenCL C or SPIR-V.
+    """A kernel in OpenCL C, SYCL C++ or SPIR-V.
 
     Attributes:
         name: name of the kernel in its source.
         parameters: parameters of the kernel.
         options: options of the driver's compiler, and required sizes.
         file: Python file that made it.
-        opencl_c: OpenCL C; empty for SPIR-V.
-        spirv: SPIR-V module; empty for OpenCL C.
+        opencl_c: OpenCL C, or empty.
+        spirv: SPIR-V module, or empty.
+        sycl: SYCL C++, or empty.
+        sycl_options: options of the compiler of SYCL C++.
     """
 
     name: str
@@ -289,6 +309,8 @@ class ForeignKernel:
     file: Path
     opencl_c: str = field(default="", repr=False)
     spirv: bytes = field(default=b"", repr=False)
+    sycl: str = field(default="", repr=False)
+    sycl_options: tuple[str, ...] = ()
 
 
 def opencl_kernel(
@@ -336,7 +358,7 @@ def opencl_kernel(
     declared = declaration(source, name, given)
     options = KernelOptions(
         sub_group_size=declared.sub_group_size,
-        work_group_size=_required(declared.work_group_size),
+        work_group_size=required_extents(declared.work_group_size),
         relaxed_math=relaxed_math,
         fp_contract=fp_contract,
         large_grf=large_grf,
@@ -344,7 +366,7 @@ def opencl_kernel(
     )
     parameters = _parameters(declared.name, declared.parameters if arguments is None else arguments)
     text = source if fp_contract else _NOT_CONTRACTED + source
-    return ForeignKernel(declared.name, parameters, options, _caller(), opencl_c=text)
+    return ForeignKernel(declared.name, parameters, options, caller(), opencl_c=text)
 
 
 def spirv_kernel(
@@ -379,12 +401,12 @@ def spirv_kernel(
         raise OptionError(f"{what}: {error}") from None
     options = KernelOptions(
         sub_group_size=entry.sub_group_size,
-        work_group_size=_required(entry.work_group_size),
+        work_group_size=required_extents(entry.work_group_size),
         relaxed_math=relaxed_math,
         large_grf=large_grf,
         build_options=given,
     )
-    return ForeignKernel(entry.name, _parameters(entry.name, arguments), options, _caller(), spirv=code)
+    return ForeignKernel(entry.name, _parameters(entry.name, arguments), options, caller(), spirv=code)
 
 
 def foreign_digest(kernel: ForeignKernel) -> str:
@@ -411,7 +433,7 @@ def _parameters(name: str, text: str) -> tuple[Parameter, ...]:
         raise OptionError(f"kernel {name}: {error}") from None
 
 
-def _required(extents: tuple[int, ...] | None) -> tuple[int, ...] | None:
+def required_extents(extents: tuple[int, ...] | None) -> tuple[int, ...] | None:
     """The extents without dimensions of 1 at the end: text and modules always have three."""
     if extents is None:
         return None
@@ -419,9 +441,9 @@ def _required(extents: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return extents[:used]
 
 
-def _caller() -> Path:
-    """The file that calls a function of this one."""
+def caller() -> Path:
+    """The file that calls a function of this package."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename == __file__:
+    while frame is not None and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
         frame = frame.f_back
     return Path(frame.f_code.co_filename if frame else __file__)

@@ -20,7 +20,7 @@ from xebench.dpex import native_handles
 from xebench.dpex.device_kernel import DeviceKernel, declared_local_bytes
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from xebench.dpex.events import NO_CLOCK_MESSAGE, DeviceEvent, lacks_clock
-from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter
+from xebench.dpex.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter, StreamObject
 from xebench.dpex.kernel_api import LocalAccessor
 from xebench.dpex.narrow import is_within
 from xebench.dpex.signature import (
@@ -51,6 +51,8 @@ _FORMATS = {
 }
 #: Local memory of a kernel that is not Python is so many bytes.
 _BYTE = native_handles.ARGUMENT_CODES["uint8"]
+#: What a kernel takes of an object of SYCL beside its pointer.
+_SIZES_AND_OFFSET = ("elements of the accessor", "of the memory", "first element")
 _COMPLEX_PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -78,6 +80,11 @@ class _Slots:
             for dtype in (part, part) if part else (argument.dtype,):
                 self._value(dtype)
             return
+        if isinstance(argument, StreamObject):
+            self.pointers.append(len(self.codes))
+            self.codes += native_handles.STREAM_CODES
+            self.format += "Q" * len(native_handles.STREAM_CODES)
+            return
         if isinstance(argument, ArrayType | LocalType):
             self._value("int64")
             self._value("int64")
@@ -91,6 +98,9 @@ class _Slots:
         if isinstance(argument, ArrayType | LocalType):
             for _ in range(2 * argument.ndim):
                 self._value("int64")
+        elif argument.is_accessor:
+            for _ in _SIZES_AND_OFFSET:
+                self._value("uint64")
 
 
 class ArgumentBlock:
@@ -189,14 +199,20 @@ class ArgumentBlock:
         error = parameter_mismatch(position, expected, value)
         if error:
             raise error
+        if isinstance(expected, StreamObject):
+            pointers.append(ctypes.addressof(value))
+            values += [0] * len(native_handles.STREAM_CODES)
+            return []
         if isinstance(expected, LocalPointer):
-            values.append(0)
-            return [(prod(map(int, value._shape)) * np.dtype(value._dtype).itemsize,)]
+            size = prod(map(int, value._shape))
+            values += [0, size, size, 0] if expected.is_accessor else [0]
+            return [(size * np.dtype(value._dtype).itemsize,)]
         if isinstance(expected, GlobalPointer):
             array = as_usm_array(value)
             self._check_context(position, array.sycl_queue)
-            value = array._pointer
-            pointers.append(value)
+            pointers.append(array._pointer)
+            values += [array._pointer, array.size, array.size, 0] if expected.is_accessor else [array._pointer]
+            return []
         values.append(value)
         return []
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from xebench.dpex.dpex_errors import ArgumentError, IndexSpaceError
-from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter
+from xebench.dpex.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter, StreamObject
 from xebench.dpex.kernel_api import LocalAccessor, NdRange, Range
 from xebench.dpex.kernel_options import KernelOptions
+from xebench.dpex.native_handles import Stream
 from xebench.dpex.spirv_module import computes_doubles
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import UsmArray
@@ -165,6 +166,8 @@ def _misfit(parameter: Parameter, value: Any) -> str:
     """The reason why a value does not fit; "" if it does."""
     if isinstance(parameter, GlobalPointer):
         return _array_misfit(parameter, as_usm_array(value)) or ""
+    if isinstance(parameter, StreamObject):
+        return "" if isinstance(value, Stream) else f"is {_describe_value(value)}"
     if isinstance(parameter, LocalPointer):
         dtype = np.dtype(value._dtype).name if isinstance(value, LocalAccessor) else ""
         return "" if dtype and parameter.dtype in (None, dtype) else f"is {_describe_value(value)}"

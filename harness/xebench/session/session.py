@@ -40,6 +40,9 @@ from xebench.system.runtime.devices import usual_sub_group_size
 from xebench.system.runtime.tensor import usm_ndarray
 from xebench.system.sycl_types import Array, Event, UsmArray
 
+#: Arguments that are objects of SYCL.
+_OF_SYCL = {Accessor, native_handles.Stream}
+
 
 class Session(RecordedQueues):
     """One device as a variant sees it, and the queues to which it submits: see `RecordedQueues`."""
@@ -79,9 +82,10 @@ class Session(RecordedQueues):
         """Submit a kernel; returns at once.
 
         Args:
-            kernel: made by ``xebench.kernel``, ``opencl_kernel``, ``spirv_kernel`` or ``numba_dpex.kernel``.
+            kernel: made by ``xebench.kernel``, ``opencl_kernel``, ``sycl_kernel``, ``spirv_kernel`` or
+                ``numba_dpex.kernel``.
             index_space: ``kernel_api.Range`` or ``kernel_api.NdRange``.
-            arguments: device arrays or accessors of buffers, numbers, ``LocalAccessor``.
+            arguments: device arrays or accessors of buffers, numbers, ``LocalAccessor``, streams.
             depends: events that must be over before it starts.
             queue: a queue of :meth:`new_queue`; the session's own otherwise.
 
@@ -92,7 +96,7 @@ class Session(RecordedQueues):
         queue = queue or self.queue
         kernel = self.chosen(kernel)
         waits = self._waits.before_kernel(queue, depends)
-        submitter = self._submitter(arguments) if Accessor in map(type, arguments) else None
+        submitter = None if _OF_SYCL.isdisjoint(map(type, arguments)) else self._submitter(arguments)
         try:
             event = self._kernels.submit(kernel, queue, index_space, arguments, waits, submitter)
         except KernelCompileError as error:
@@ -239,6 +243,15 @@ class Session(RecordedQueues):
         """
         self._untraced()
         return HostAccessor(buffer, mode, no_init=no_init)
+
+    def stream(self, size_bytes: int, statement_bytes: int) -> native_handles.Stream:
+        """An argument of :meth:`launch` for a ``sycl::stream``: prints to standard output when the kernel is over.
+
+        Args:
+            size_bytes: bytes of all that the kernel prints.
+            statement_bytes: bytes of the longest statement of a work-item; more are lost.
+        """
+        return native_handles.Stream(size_bytes, statement_bytes)
 
     def import_memory(self, array: Array) -> None:
         """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.
@@ -391,7 +404,7 @@ class Session(RecordedQueues):
     def _submitter(self, arguments: Sequence[Any]) -> Submitter:
         self._untraced()
         if any(type(value) is not Accessor and as_usm_array(value) is not None for value in arguments):
-            raise XebenchError("a launch takes accessors of buffers or arrays, not both")
+            raise XebenchError("a launch takes accessors of buffers and streams, or arrays, not both")
         return self._buffers.submit
 
     # ---- what a variant calls by itself -------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from xebench.errors import Unsupported
-from xebench.session.buffers import shim
 from xebench.session.buffers.buffer import Buffers
 from xebench.session.buffers.opencl_memory import OpenCLBuffers
+from xebench.session.buffers.sycl_memory import SyclBuffers
+from xebench.system.runtime.sycl_shim import NoShim
 from xebench.system.sycl_types import Queue
 
 
@@ -16,8 +17,8 @@ def buffers_on(queue: Queue) -> Buffers:
         Unsupported: there are neither.
     """
     try:
-        return shim.SyclBuffers()
-    except shim.NoShim as error:
+        return SyclBuffers()
+    except NoShim as error:
         if queue.sycl_device.backend.name == "opencl":
             return OpenCLBuffers(queue, str(error))
         raise Unsupported(f"SYCL's buffers: {error}") from None

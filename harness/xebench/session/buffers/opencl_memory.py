@@ -140,6 +140,8 @@ class OpenCLBuffers:
         """Set the kernel's arguments and enqueue it."""
         if launch.queue is not self._queue or depends:
             raise Unsupported(f"buffers on several queues: {self._lack}")
+        if native_handles.STREAM_CODES[0] in launch.call[3]:
+            raise Unsupported(f"sycl::stream: {self._lack}")
         if self.opened:
             raise Unsupported(f"a launch while a host accessor is alive: {self._lack}")
         library, kernel, handle = self._library, native_handles.kernel_handle(launch.device_kernel.kernel), _POINTER()

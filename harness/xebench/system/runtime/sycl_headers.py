@@ -35,8 +35,8 @@ def buffers_finding() -> Finding:
     """A finding on ``session.buffer``: whose buffers are there?"""
     lacking, title = obstacle(), "SYCL buffers"
     if not lacking:
-        return Finding("runtime", "ok", title, f"SYCL's own, built by {compiler()}")
-    detail = f"OpenCL's, and none on Level Zero: SYCL's own need {lacking}"
+        return Finding("runtime", "ok", title, f"SYCL's own, and kernels in SYCL C++, by {compiler()}")
+    detail = f"OpenCL's, and none on Level Zero: SYCL's own, and kernels in SYCL C++, need {lacking}"
     if not is_current():
         return Finding("runtime", "ok", title, detail)
     step = "install g++ (any package manager)" if headers() else mend_command(["intel-sycl-rt"])

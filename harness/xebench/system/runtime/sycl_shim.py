@@ -1,4 +1,7 @@
-"""SYCL's own buffers, by a library in C++ that the machine's compiler builds once (`shim.cpp`); it is kept on disk."""
+"""Classes of SYCL that C has not, by a library in C++ (`sycl_shim.cpp`).
+
+The machine's compiler builds it once, and it is kept on disk.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,17 @@ import functools
 import hashlib
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from xebench.dpex import DeviceEvent
-from xebench.dpex.dpex_errors import SubmissionError
-from xebench.dpex.launch import PreparedLaunch
-from xebench.errors import XebenchError
 from xebench.system import disk_cache
 from xebench.system.children import process
 from xebench.system.runtime import libraries, sycl_headers
-from xebench.system.sycl_types import Event
 
-SOURCE: Final = Path(__file__).with_name("shim.cpp")
+SOURCE: Final = Path(__file__).with_name("sycl_shim.cpp")
 TIMEOUT_S: Final = 180.0
 
-_POINTER, _SIZE, _INT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+_POINTER, _SIZE, _INT, _TEXT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p
 _FUNCTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "new_buffer": (_SIZE, _POINTER, _INT),
     "free_buffer": (_POINTER,),
@@ -33,6 +28,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "close_host_access": (_POINTER,),
     "pointer_of": (_POINTER,),
     "add_through": (_POINTER, ctypes.c_float, _SIZE),
+    "compile_source": (_TEXT, _TEXT, _TEXT, ctypes.POINTER(_SIZE)),
 }
 
 
@@ -42,7 +38,7 @@ class NoShim(Exception):
 
 @functools.cache
 def load() -> ctypes.CDLL:
-    """The shim's library, from disk or built now (2 to 5 s).
+    """The shim's library, from disk or built now (5 to 10 s).
 
     Raises:
         NoShim: headers or a compiler are missing, or it does not compile.
@@ -62,6 +58,12 @@ def load() -> ctypes.CDLL:
             if not kept.exists():  # the disk refuses
                 return _bound(made)
     return _bound(kept)
+
+
+def last_error(library: ctypes.CDLL) -> str:
+    """The text of the error that the latest call of this thread ended with."""
+    told: bytes = library.last_error()
+    return told.decode(errors="replace")
 
 
 def _compile(runtime: Path, made: Path) -> None:
@@ -95,50 +97,3 @@ def _bound(path: Path) -> ctypes.CDLL:
     library.submit_range.restype = library.submit_nd_range.restype = _POINTER
     library.last_error.restype = ctypes.c_char_p
     return library
-
-
-class SyclBuffers:
-    """See `xebench.session.buffers.buffer.Buffers`."""
-
-    def __init__(self) -> None:
-        self._library = load()
-        self.opened = 0
-
-    def new(self, size_bytes: int, host: int | None, *, writable: bool) -> int:
-        """See `Buffers`; so for all of these."""
-        return self._called(self._library.new_buffer(size_bytes, host, writable))
-
-    def free(self, buffer: int) -> None:
-        """Destroy it."""
-        self._called(self._library.free_buffer(buffer))
-
-    def open(self, buffer: int, mode: int, *, no_init: bool, dtype: np.dtype[Any]) -> tuple[Any, int]:
-        """Construct a ``host_accessor``."""
-        accessor = self._called(self._library.open_host_access(buffer, mode, no_init, dtype == np.float32))
-        return accessor, self._called(self._library.pointer_of(accessor))
-
-    def close(self, accessor: Any) -> None:
-        """Destroy it."""
-        self._called(self._library.close_host_access(accessor))
-
-    def add(self, accessor: Any, value: float, step: int) -> None:
-        """Add by ``accessor[i] += value``."""
-        self._called(self._library.add_through(accessor, value, step))
-
-    def submit(self, launch: PreparedLaunch, depends: Sequence[Event]) -> DeviceEvent:
-        """Submit a command group with its accessors."""
-        function = self._library.submit_nd_range if launch.local_size else self._library.submit_range
-        references = (_POINTER * len(depends))(*[event.addressof_ref() for event in depends])
-        event = function(*launch.call, references, _SIZE(len(depends)))
-        if not event:
-            raise SubmissionError(f"kernel {launch.device_kernel.compiled.name} was not submitted: {self._error()}")
-        return DeviceEvent.own(event, launch.arguments)
-
-    def _called(self, result: int | None) -> int:
-        if result is None:
-            raise XebenchError(f"SYCL's runtime refused a buffer: {self._error()}")
-        return result
-
-    def _error(self) -> str:
-        told: bytes = self._library.last_error()
-        return told.decode(errors="replace")

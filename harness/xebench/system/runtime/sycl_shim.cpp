@@ -1,14 +1,22 @@
-// Buffers and accessors of SYCL for Python, on queues and kernels of dpctl. The runtime's errors become texts here, as
-// none may pass through C. A submission has the signature of dpctl's own, but for pointers, which are accessors.
+// Classes of SYCL for Python, on queues and kernels of dpctl: buffers, accessors, streams, and the compiler of SYCL C++
+// that is a library of the runtime. The runtime's errors become texts here, as none may pass through C. A submission has
+// the signature of dpctl's own, but for pointers, which are accessors.
 #include <sycl/accessor.hpp>
 #include <sycl/buffer.hpp>
 #include <sycl/handler.hpp>
 #include <sycl/kernel.hpp>
+#include <sycl/kernel_bundle.hpp>
 #include <sycl/queue.hpp>
+#include <sycl/stream.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -43,7 +51,7 @@ sycl::property_list properties(int no_init) {
     return no_init ? sycl::property_list{sycl::no_init} : sycl::property_list{};
 }
 
-// an accessor that a launch asks for; Python's side is `Request` in accessors.py
+// an accessor that a launch asks for; Python's side is `Request` in buffer.py
 struct Request {
     Buffer *buffer;
     std::int32_t mode, no_init;
@@ -72,9 +80,50 @@ template <typename Element, Mode mode> struct HostAccessOf : HostAccess {
     }
 };
 
+struct StreamLayout { // Python's side is in native_handles.py
+    std::size_t bytes, statement_bytes;
+};
+
+// A kernel takes a stream as its members, which only the runtime may name; an explicit instantiation may, too.
+using Characters = sycl::detail::GlobalBufAccessorT;
+using Offset = sycl::detail::GlobalOffsetAccessorT;
+struct Text {
+    friend Characters &member(Text, sycl::stream &);
+};
+struct TextOffset {
+    friend Offset &member(TextOffset, sycl::stream &);
+};
+struct Statements {
+    friend Characters &member(Statements, sycl::stream &);
+};
+template <typename Which, typename Member, Member sycl::stream::*pointer> struct Named {
+    friend Member &member(Which, sycl::stream &stream) { return stream.*pointer; }
+};
+template struct Named<Text, Characters, &sycl::stream::GlobalBuf>;
+template struct Named<TextOffset, Offset, &sycl::stream::GlobalOffset>;
+template struct Named<Statements, Characters, &sycl::stream::GlobalFlushBuf>;
+
+template <typename Accessor> void set_accessor(sycl::handler &handler, int at, Accessor &accessor, std::size_t size) {
+    std::size_t offset = accessor.get_offset()[0];
+    handler.set_arg(at + 1, size); // of the accessor, and of the memory, which one dimension does not need
+    handler.set_arg(at + 2, size);
+    handler.set_arg(at + 3, offset);
+    handler.set_arg(at, accessor);
+}
+
+// the thirteen arguments of a stream, in which each work-item has a part for a statement
+void set_stream(sycl::handler &handler, int at, const StreamLayout &layout, std::size_t items) {
+    sycl::stream stream(layout.bytes, layout.statement_bytes, handler);
+    std::size_t part = layout.statement_bytes + sycl::detail::FLUSH_BUF_OFFSET_SIZE;
+    set_accessor(handler, at, member(Text{}, stream), layout.bytes);
+    set_accessor(handler, at + 4, member(TextOffset{}, stream), 1);
+    set_accessor(handler, at + 8, member(Statements{}, stream), part * items);
+    handler.set_arg(at + 12, part);
+}
+
 constexpr std::size_t type_bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8}; // of dpctl's codes
 
-void set_argument(sycl::handler &handler, int at, void *value, std::int32_t code) {
+void set_argument(sycl::handler &handler, int at, void *value, std::int32_t code, std::size_t items) {
     switch (code) {
     case 0: case 1: return handler.set_arg(at, *static_cast<std::uint8_t *>(value));
     case 2: case 3: return handler.set_arg(at, *static_cast<std::uint16_t *>(value));
@@ -88,6 +137,8 @@ void set_argument(sycl::handler &handler, int at, void *value, std::int32_t code
             handler.set_arg(at, sycl::accessor<Byte, 1, mode.value>(*request->buffer, handler, properties(request->no_init)));
         });
     }
+    case 12: return set_stream(handler, at, *static_cast<StreamLayout *>(value), items);
+    case 13: return; // set with the stream
     default: {
         auto *layout = static_cast<LocalLayout *>(value);
         std::size_t bytes = type_bytes[layout->type] * layout->extents[0] * layout->extents[1] * layout->extents[2];
@@ -118,8 +169,11 @@ sycl::event *submit(sycl::kernel *kernel, sycl::queue *queue, void **values, con
         return new sycl::event(queue->submit([&](sycl::handler &handler) {
             for (std::size_t at = 0; at < depends_count; ++at)
                 handler.depends_on(*depends[at]);
+            std::size_t items = 1;
+            for (std::size_t at = 0; at < dimensions; ++at)
+                items *= global[at];
             for (std::size_t at = 0; at < count; ++at)
-                set_argument(handler, static_cast<int>(at), values[at], codes[at]);
+                set_argument(handler, static_cast<int>(at), values[at], codes[at], items);
             if (dimensions == 1)
                 launch<1>(handler, *kernel, global, local);
             else if (dimensions == 2)
@@ -128,6 +182,35 @@ sycl::event *submit(sycl::kernel *kernel, sycl::queue *queue, void **values, con
                 launch<3>(handler, *kernel, global, local);
         }));
     });
+}
+
+// a device whose driver takes SPIR-V, which is the same for all of them
+sycl::device device_of_spirv() {
+    namespace ex = sycl::ext::oneapi::experimental;
+    for (auto &device : sycl::device::get_devices()) {
+        bool takes = device.get_backend() == sycl::backend::opencl || device.get_backend() == sycl::backend::ext_oneapi_level_zero;
+        if (takes && device.ext_oneapi_can_compile(ex::source_language::sycl))
+            return device;
+    }
+    throw std::runtime_error("no device here has a compiler of SYCL C++");
+}
+
+std::vector<std::byte> compiled(const char *text, std::string entry_point, const char *options) {
+    namespace ex = sycl::ext::oneapi::experimental;
+    std::vector<std::string> each;
+    std::istringstream lines(options);
+    for (std::string line; std::getline(lines, line);)
+        each.push_back(line);
+    sycl::context context(device_of_spirv());
+    auto source = ex::create_kernel_bundle_from_source(context, ex::source_language::sycl, std::string(text));
+    auto built = ex::build(source, ex::properties{ex::build_options(each)});
+    for (auto &image : built) { // kernels that require different things are in modules of their own
+        auto module = image.ext_oneapi_get_backend_content();
+        std::string_view characters(reinterpret_cast<const char *>(module.data()), module.size());
+        if (characters.find(entry_point + '\0') != characters.npos)
+            return module;
+    }
+    throw std::runtime_error("no module has the kernel: declare it extern \"C\", with the property nd_range_kernel");
 }
 
 } // namespace
@@ -180,6 +263,16 @@ void *add_through(HostAccess *access, float value, std::size_t step) {
     return caught([&]() -> void * {
         access->add(value, step);
         return access;
+    });
+}
+
+// the SPIR-V of a kernel in SYCL C++, which stays until the next call of this thread; options are lines
+const std::byte *compile_source(const char *text, const char *entry_point, const char *options, std::size_t *bytes) {
+    thread_local std::vector<std::byte> module;
+    return caught([&]() -> const std::byte * {
+        module = compiled(text, entry_point, options);
+        *bytes = module.size();
+        return module.data();
     });
 }
 
