@@ -34,37 +34,8 @@ def advance_each(item: kapi.NdItem, x, y, steps):
         i += item.get_global_range(0)
 
 
-def meet_in(lanes):
-    """The kernel for sub-groups of ``lanes``: half of the chain, a barrier, and the rest with a neighbour's value."""
-
-    @kernel(sub_group_size=lanes)
-    def meet(item: kapi.NdItem, x, y, of_group, steps):
-        i = item.get_global_id(0)
-        lane = item.get_local_id(0)
-        own = advance(x[i], steps // 2) if i < y.shape[0] else np.int32(0)
-        of_group[lane] = own
-        kapi.group_barrier(item.get_group())
-        if i < y.shape[0]:
-            y[i] = advance(np.int32(own ^ of_group[lane ^ (ROW - 1)]), steps // 2)
-
-    return meet
-
-
-def launch_meeting(session, p, work_group_size, lanes, slm_bytes=None):
-    """A sample: every work-item meets its mirror image in the row.
-
-    Args:
-        slm_bytes: shared local memory that a work-group asks for; by default what it needs, 4 bytes a work-item.
-    """
-    groups = ceil_div(p.n, work_group_size)
-    of_group = kapi.LocalAccessor(max(work_group_size, (slm_bytes or 0) // 4), np.int32)
-    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
-    meet = meet_in(lanes)
-    return lambda: session.launch(meet, space, p.x, p.y, of_group, p.steps)
-
-
 def integers(rng, n, steps):
-    """The problem of both kernels.
+    """The problem of all these lessons.
 
     Raises:
         ValueError: a half of the steps cannot be unrolled.
@@ -93,7 +64,7 @@ def advanced(x, steps):
 
 
 def met(p):
-    """What `meet_in` computes, by numpy; rows beyond the end are of zeros."""
+    """The result where each work-item goes on with its mirror image in the row, by numpy; rows end with zeros."""
     rows = np.zeros((ceil_div(p.n, ROW), ROW), np.int32)
     rows.ravel()[: p.n] = advanced(p.x, p.steps // 2)
     return advanced(rows ^ rows[:, ::-1], p.steps // 2).ravel()[: p.n]

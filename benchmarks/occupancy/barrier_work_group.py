@@ -1,8 +1,12 @@
 """Cut work-groups with a barrier so that whole ones fill a core: the threads that are left over stay empty."""
 
-from xebench import Claim, Pattern, fit
+import numpy as np
+
+from xebench import Claim, Pattern, ceil_div, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import latency_chain
+from ..common.latency_chain import advance
 
 pattern = Pattern(
     name="barrier_work_group",
@@ -16,13 +20,24 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 20, per_lane=16)}, "steps": 64},
         "guide": {"n": 64 * 64 * 128, "steps": 64},
     },
-    # The guide's example: 112 threads a core, sub-groups of 8, so 7, 3, 2 and 1 work-groups that fill it by 100, 86,
-    # 86 and 57 % (G 516 to 530). Other cores are filled otherwise: the naive work-group is the worst of the device.
+    # The guide's example: 112 threads a core, sub-groups of 8 (G 516 to 530). Other cores are filled otherwise.
     axes={"sub_group_size": ("narrow",)},
     requires=("sub_groups",),
 )
 
 ROW = 128  # work-items
+PARTNERS = latency_chain.ROW  # neighbouring work-items that meet: each with its mirror image
+
+
+@kernel(sub_group_size="sub_group_size")
+def meet(item: kapi.NdItem, x, y, of_group, steps):
+    i = item.get_global_id(0)
+    place = item.get_local_id(0)
+    own = advance(x[i], steps // 2) if i < y.shape[0] else np.int32(0)
+    of_group[place] = own
+    kapi.group_barrier(item.get_group())
+    if i < y.shape[0]:
+        y[i] = advance(np.int32(own ^ of_group[place ^ (PARTNERS - 1)]), steps // 2)
 
 
 @pattern.problem
@@ -35,51 +50,52 @@ def expected(p):
     return {"y": latency_chain.met(p)}
 
 
-def rows(number, session, p, lanes):
-    return latency_chain.launch_meeting(session, p, number * ROW, lanes)
-
-
-def idle_threads(number, session, lanes):
-    """Of a core, when as many work-groups of so many rows are there as it holds."""
-    return session.core_threads(lanes) % (number * ROW // lanes)
-
-
-@pattern.naive
-def emptiest_rows(session, p, sub_group_size):
-    """The work-group that leaves most threads empty: on the guide's GPU four rows, 512, of which one is resident."""
-    able = range(1, session.device.max_work_group_size // ROW + 1)
-    worst = max(able, key=lambda number: (idle_threads(number, session, sub_group_size), number))
-    return rows(worst, session, p, sub_group_size)
+def launch_rows(number, session, p):
+    size = number * ROW
+    space = kapi.NdRange((ceil_div(p.n, size) * size,), (size,))
+    session.launch(meet, space, p.x, p.y, kapi.LocalAccessor(size, np.int32), p.steps)
 
 
 def fuller(lines):
-    """The guide's table, of its example alone."""
-    said = {"on": ("gpu",), "requires": ("threads_per_core=112",), "where": {"sub_group_size": 8}}
-    return Claim("faster", strength="implied", source=lines, **said)
+    """The guide's table, of its example alone: `xebench occupancy --gpu` has that of another GPU."""
+    return Claim(
+        "faster",
+        on=("gpu",),
+        requires=("threads_per_core=112",),
+        where={"sub_group_size": 8},
+        strength="implied",
+        source=lines,
+    )
+
+
+@pattern.naive
+def four_rows(session, p):
+    """Work-groups of 512: 64 threads, of which one is resident, and 57 % of the threads have work."""
+    launch_rows(4, session, p)
 
 
 @pattern.intermediate(claim=fuller("G 518 to 529"))
-def three_rows(session, p, sub_group_size):
-    """Work-groups of 384."""
-    return rows(3, session, p, sub_group_size)
+def three_rows(session, p):
+    """Work-groups of 384: two are resident, 86 %."""
+    launch_rows(3, session, p)
 
 
 @pattern.intermediate(claim=fuller("G 518 to 528"))
-def two_rows(session, p, sub_group_size):
-    """Work-groups of 256."""
-    return rows(2, session, p, sub_group_size)
+def two_rows(session, p):
+    """Work-groups of 256: three are resident, 86 %."""
+    launch_rows(2, session, p)
 
 
-@pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 516 to 525"))
-def one_row(session, p, sub_group_size):
+@pattern.optimized(claim=fuller("G 516 to 525"))
+def one_row(session, p):
     """Work-groups of 128, of which whole ones fill a core of any of Intel's GPUs: seven of the guide's."""
-    return rows(1, session, p, sub_group_size)
+    launch_rows(1, session, p)
 
 
 # The guide's GPU allows 512 work-items; others allow this group.
 @pattern.antipattern(
     claim=Claim("error", kind="work-group", on=("gpu",), requires=("threads_per_core=112",), source="G 518, 531")
 )
-def five_rows(session, p, sub_group_size):
+def five_rows(session, p):
     """Work-groups of 640, which the guide's GPU refuses."""
-    return rows(5, session, p, sub_group_size)
+    launch_rows(5, session, p)

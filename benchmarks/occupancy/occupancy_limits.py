@@ -1,8 +1,12 @@
 """What can leave a device half empty although there is work enough: the groups' size, and their shared local memory."""
 
-from xebench import Claim, Pattern, fit
+import numpy as np
+
+from xebench import Claim, Pattern, ceil_div, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import latency_chain
+from ..common.latency_chain import ROW, advance
 
 pattern = Pattern(
     name="occupancy_limits",
@@ -27,6 +31,17 @@ UNEVEN = 384  # 24 threads of 16 lanes: of cores with 64, 112 or 128 threads the
 LARGE_SLM = 64 * 1024  # bytes
 
 
+@kernel(sub_group_size="sub_group_size")
+def meet(item: kapi.NdItem, x, y, of_group, steps):
+    i = item.get_global_id(0)
+    place = item.get_local_id(0)
+    own = advance(x[i], steps // 2) if i < y.shape[0] else np.int32(0)
+    of_group[place] = own
+    kapi.group_barrier(item.get_group())
+    if i < y.shape[0]:
+        y[i] = advance(np.int32(own ^ of_group[place ^ (ROW - 1)]), steps // 2)
+
+
 @pattern.problem
 def integers(rng, n, steps):
     return latency_chain.integers(rng, n, steps)
@@ -37,17 +52,21 @@ def expected(p):
     return {"y": latency_chain.met(p)}
 
 
+def launch_groups(size, session, p, slm_bytes=0):
+    of_group = kapi.LocalAccessor(max(size, slm_bytes // 4), np.int32)
+    session.launch(meet, kapi.NdRange((ceil_div(p.n, size) * size,), (size,)), p.x, p.y, of_group, p.steps)
+
+
 @pattern.naive
-def limited_by_slm(session, p, sub_group_size):
+def limited_by_slm(session, p):
     """Every work-group takes 64 KiB of SLM, or what the device allows."""
-    slm_bytes = min(LARGE_SLM, session.device.local_mem_size)
-    return latency_chain.launch_meeting(session, p, USUAL, sub_group_size, slm_bytes)
+    launch_groups(USUAL, session, p, min(LARGE_SLM, session.device.local_mem_size))
 
 
 @pattern.antipattern
-def limited_by_size(session, p, sub_group_size):
+def limited_by_size(session, p):
     """Work-groups of which whole ones do not fill a core."""
-    return latency_chain.launch_meeting(session, p, UNEVEN, sub_group_size)
+    launch_groups(UNEVEN, session, p)
 
 
 @pattern.optimized(
@@ -58,6 +77,6 @@ def limited_by_size(session, p, sub_group_size):
         ),
     )
 )
-def nothing_scarce(session, p, sub_group_size):
+def nothing_scarce(session, p):
     """Work-groups of 256 that take the SLM they need."""
-    return latency_chain.launch_meeting(session, p, USUAL, sub_group_size)
+    launch_groups(USUAL, session, p)

@@ -1,8 +1,12 @@
 """Ask for as much shared local memory as a work-group needs: what it has, no other group on the core can have."""
 
-from xebench import Claim, Pattern, fit
+import numpy as np
+
+from xebench import Claim, Pattern, ceil_div, fit, kernel
+from xebench import kernel_api as kapi
 
 from ..common import latency_chain
+from ..common.latency_chain import ROW, advance
 
 pattern = Pattern(
     name="slm_per_work_group",
@@ -21,10 +25,21 @@ pattern = Pattern(
 )
 
 
+@kernel(sub_group_size="sub_group_size")
+def meet(item: kapi.NdItem, x, y, of_group, steps):
+    i = item.get_global_id(0)
+    place = item.get_local_id(0)
+    own = advance(x[i], steps // 2) if i < y.shape[0] else np.int32(0)
+    of_group[place] = own
+    kapi.group_barrier(item.get_group())
+    if i < y.shape[0]:
+        y[i] = advance(np.int32(own ^ of_group[place ^ (ROW - 1)]), steps // 2)
+
+
 @pattern.problem
 def integers(rng, n, steps, work_group_size):
-    if work_group_size % latency_chain.ROW:
-        raise ValueError(f"work_group_size={work_group_size}: give a multiple of {latency_chain.ROW}")
+    if work_group_size % ROW:
+        raise ValueError(f"work_group_size={work_group_size}: give a multiple of {ROW}")
     return latency_chain.integers(rng, n, steps)
 
 
@@ -36,8 +51,11 @@ def expected(p):
 LARGEST = 64 * 1024  # bytes; what the guide's query of a GPU tells of a work-group (G 2813); others have 48 or 128 KiB
 
 
-def launch_with(slm_bytes, session, p, work_group_size, lanes):
-    return latency_chain.launch_meeting(session, p, work_group_size, lanes, slm_bytes)
+def launch_with(slm_bytes, session, p, work_group_size):
+    """A launch in which every work-group asks for so much shared local memory."""
+    groups = ceil_div(p.n, work_group_size)
+    space = kapi.NdRange((groups * work_group_size,), (work_group_size,))
+    session.launch(meet, space, p.x, p.y, kapi.LocalAccessor(slm_bytes // 4, np.int32), p.steps)
 
 
 def fuller():
@@ -45,20 +63,20 @@ def fuller():
 
 
 @pattern.naive
-def largest_array(session, p, work_group_size, sub_group_size):
+def largest_array(session, p, work_group_size):
     """An array for the largest case there may be: 64 KiB, or what the device allows."""
     size = min(LARGEST, session.device.local_mem_size)
-    return launch_with(size, session, p, work_group_size, sub_group_size)
+    launch_with(size, session, p, work_group_size)
 
 
 @pattern.intermediate(claim=fuller())
-def quarter_of_it(session, p, work_group_size, sub_group_size):
+def quarter_of_it(session, p, work_group_size):
     """A quarter of that."""
     size = min(LARGEST, session.device.local_mem_size) // 4
-    return launch_with(size, session, p, work_group_size, sub_group_size)
+    launch_with(size, session, p, work_group_size)
 
 
 @pattern.optimized(claim=fuller())
-def array_as_needed(session, p, work_group_size, sub_group_size):
+def array_as_needed(session, p, work_group_size):
     """Four bytes a work-item, which is what the kernel uses."""
-    return launch_with(None, session, p, work_group_size, sub_group_size)
+    launch_with(4 * work_group_size, session, p, work_group_size)

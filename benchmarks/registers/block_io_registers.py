@@ -25,26 +25,17 @@ pattern = Pattern(
 )
 
 
-def copy_by_lane_in(lanes):
-    """The kernel for sub-groups of ``lanes``."""
-
-    @kernel(sub_group_size=lanes)
-    def copy_by_lane(item: kapi.NdItem, x, y):
-        i = item.get_global_id(0)
-        y[i] = x[i]
-
-    return copy_by_lane
+@kernel(sub_group_size="sub_group_size")
+def copy_by_lane(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    y[i] = x[i]
 
 
-def copy_by_block_in(lanes):
-    """The kernel for sub-groups of ``lanes``."""
-
-    @kernel(sub_group_size=lanes)
-    def copy_by_block(item: kapi.NdItem, x, y):
-        first = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
-        sub_group.block_write(y, first, sub_group.block_read(x, first))
-
-    return copy_by_block
+@kernel(sub_group_size="sub_group_size")
+def copy_by_block(item: kapi.NdItem, x, y):
+    of_group = item.get_group().get_group_id(0) * item.get_local_range(0)
+    first = of_group + sub_group.group_id() * sub_group.max_size()
+    sub_group.block_write(y, first, sub_group.block_read(x, first))
 
 
 @pattern.problem
@@ -60,14 +51,12 @@ def expected(p):
 
 
 @pattern.naive
-def address_per_lane(session, p, work_group_size, sub_group_size):
+def address_per_lane(session, p, work_group_size):
     """Every lane computes and sends an address of its own."""
-    copy_by_lane = copy_by_lane_in(sub_group_size)
-    return lambda: session.launch(copy_by_lane, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
+    session.launch(copy_by_lane, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
 
 
 @pattern.optimized
-def address_per_sub_group(session, p, work_group_size, sub_group_size):
+def address_per_sub_group(session, p, work_group_size):
     """Block access: one address serves all lanes."""
-    copy_by_block = copy_by_block_in(sub_group_size)
-    return lambda: session.launch(copy_by_block, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
+    session.launch(copy_by_block, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)

@@ -29,33 +29,26 @@ ROUND = 7 * 17 * 31 * 192  # work-items
 PER_ITEM = 2  # elements that each work-item copies
 
 
-def copy_by_sub_group_in(lanes):
-    """The kernel for sub-groups of at most ``lanes``."""
-
-    @kernel(sub_group_size=lanes)
-    def copy_by_sub_group(item: kapi.NdItem, x, y):
-        # the sub-groups before this one are full ones; this one may have fewer lanes
-        items_before = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
-        first = items_before * PER_ITEM + sub_group.local_id()
-        step = sub_group.size()
-        for k in range(PER_ITEM):
-            y[first + k * step] = x[first + k * step]
-
-    return copy_by_sub_group
+@kernel(sub_group_size="sub_group_size")
+def copy_by_sub_group(item: kapi.NdItem, x, y):
+    # the sub-groups before this one are full ones; this one may have fewer lanes
+    items_before = (
+        item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * sub_group.max_size()
+    )
+    first = items_before * PER_ITEM + sub_group.local_id()
+    step = sub_group.size()
+    for k in range(PER_ITEM):
+        y[first + k * step] = x[first + k * step]
 
 
-def copy_by_whole_sub_group_in(lanes):
-    """The same for sub-groups that are taken to have ``lanes``, all of them."""
-
-    @kernel(sub_group_size=lanes)
-    def copy_by_whole_sub_group(item: kapi.NdItem, x, y):
-        items_before = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
-        first = items_before * PER_ITEM + sub_group.local_id()
-        for k in range(PER_ITEM):
-            if first + k * lanes < y.shape[0]:  # wrong results are shown here, not writes beyond an array
-                y[first + k * lanes] = x[first + k * lanes]
-
-    return copy_by_whole_sub_group
+@kernel(sub_group_size="sub_group_size")
+def copy_by_whole_sub_group(item: kapi.NdItem, x, y):
+    lanes = sub_group.max_size()  # taken for the size of each, also of the last one
+    items_before = item.get_group().get_group_id(0) * item.get_local_range(0) + sub_group.group_id() * lanes
+    first = items_before * PER_ITEM + sub_group.local_id()
+    for k in range(PER_ITEM):
+        if first + k * lanes < y.shape[0]:  # wrong results are shown here, not writes beyond an array
+            y[first + k * lanes] = x[first + k * lanes]
 
 
 @pattern.problem
@@ -70,27 +63,26 @@ def expected(p):
 
 
 def launch_in_groups(session, p, work_group_size, copy):
-    items = kapi.NdRange((p.rounds * ROUND,), (work_group_size,))
-    return lambda: session.launch(copy, items, p.x, p.y)
+    session.launch(copy, kapi.NdRange((p.rounds * ROUND,), (work_group_size,)), p.x, p.y)
 
 
 @pattern.naive
-def odd_groups(session, p, odd_size, sub_group_size):
+def odd_groups(session, p, odd_size):
     """Work-groups of 7, 17 or 31 items: each ends with a partial sub-group."""
-    return launch_in_groups(session, p, odd_size, copy_by_sub_group_in(sub_group_size))
+    launch_in_groups(session, p, odd_size, copy_by_sub_group)
 
 
 @pattern.antipattern(claim=Claim("wrong", on=("gpu",), strength="implied", source="G 1428"))
-def size_assumed(session, p, odd_size, sub_group_size):
+def size_assumed(session, p, odd_size):
     """The same groups, by a kernel that takes every sub-group to be full: it leaves elements out."""
-    return launch_in_groups(session, p, odd_size, copy_by_whole_sub_group_in(sub_group_size))
+    launch_in_groups(session, p, odd_size, copy_by_whole_sub_group)
 
 
 @pattern.optimized
 def whole_sub_groups(session, p, odd_size, sub_group_size):
     """The next multiple of the sub-group's size: no partial sub-groups."""
     whole = ceil_div(odd_size, sub_group_size) * sub_group_size
-    return launch_in_groups(session, p, whole, copy_by_sub_group_in(sub_group_size))
+    launch_in_groups(session, p, whole, copy_by_sub_group)
 
 
 in_opencl(pattern, whole_sub_groups, requires=("intel_subgroups",))

@@ -26,51 +26,43 @@ pattern = Pattern(
 ROUNDS = 16  # sums of each sub-group, of other numbers each time, so that memory does not decide
 
 
-def by_general_shuffles(lanes):
-    @kernel(sub_group_size=lanes)
-    def general_shuffles(item: kapi.NdItem, x, y):
-        i = item.get_global_id(0)
-        value = x[i]
-        for _ in range(ROUNDS):
-            total = value
-            distance = lanes // 2
-            while distance > 0:
-                other = np.int32((sub_group.local_id() + distance) % lanes)
-                total = np.int32(total + sub_group.shuffle(total, other))
-                distance //= 2
-            value = np.int32(value ^ total)
-        y[i] = value
-
-    return general_shuffles
+@kernel(sub_group_size="sub_group_size")
+def sum_by_general_shuffles(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    lanes = sub_group.max_size()
+    value = x[i]
+    for _ in range(ROUNDS):
+        total = value
+        distance = lanes // 2
+        while distance > 0:
+            other = np.int32((sub_group.local_id() + distance) & (lanes - 1))  # lanes are a power of two
+            total = np.int32(total + sub_group.shuffle(total, other))
+            distance //= 2
+        value = np.int32(value ^ total)
+    y[i] = value
 
 
-def by_shuffles_with_mask(lanes):
-    @kernel(sub_group_size=lanes)
-    def shuffles_with_mask(item: kapi.NdItem, x, y):
-        i = item.get_global_id(0)
-        value = x[i]
-        for _ in range(ROUNDS):
-            total = value
-            distance = lanes // 2
-            while distance > 0:
-                total = np.int32(total + sub_group.shuffle_xor(total, np.int32(distance)))
-                distance //= 2
-            value = np.int32(value ^ total)
-        y[i] = value
-
-    return shuffles_with_mask
+@kernel(sub_group_size="sub_group_size")
+def sum_by_shuffles_with_mask(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    value = x[i]
+    for _ in range(ROUNDS):
+        total = value
+        distance = sub_group.max_size() // 2
+        while distance > 0:
+            total = np.int32(total + sub_group.shuffle_xor(total, np.int32(distance)))
+            distance //= 2
+        value = np.int32(value ^ total)
+    y[i] = value
 
 
-def by_sum(lanes):
-    @kernel(sub_group_size=lanes)
-    def sums(item: kapi.NdItem, x, y):
-        i = item.get_global_id(0)
-        value = x[i]
-        for _ in range(ROUNDS):
-            value = np.int32(value ^ sub_group.reduce_add(value))
-        y[i] = value
-
-    return sums
+@kernel(sub_group_size="sub_group_size")
+def sum_by_sub_group(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    value = x[i]
+    for _ in range(ROUNDS):
+        value = np.int32(value ^ sub_group.reduce_add(value))
+    y[i] = value
 
 
 @pattern.problem
@@ -88,24 +80,20 @@ def expected(p):
     return {"y": value.ravel()}
 
 
-def launcher(session, p, work_group_size, summing):
-    return lambda: session.launch(summing, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
-
-
 @pattern.naive
-def general_shuffles(session, p, work_group_size, sub_group_size):
+def general_shuffles(session, p, work_group_size):
     """A tree of one's own: each lane adds the number of a lane that it computes."""
-    return launcher(session, p, work_group_size, by_general_shuffles(sub_group_size))
+    session.launch(sum_by_general_shuffles, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
 
 
 # "Always a good idea", says the guide of shuffles for a special purpose, "on specific devices".
 @pattern.optimized(claim=Claim("faster", on=("gpu",), strength="implied", source="G 1390"))
-def shuffles_with_mask(session, p, work_group_size, sub_group_size):
+def shuffles_with_mask(session, p, work_group_size):
     """The same tree by the shuffle that is meant for trees: lanes whose numbers differ in one bit exchange."""
-    return launcher(session, p, work_group_size, by_shuffles_with_mask(sub_group_size))
+    session.launch(sum_by_shuffles_with_mask, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)
 
 
 @pattern.optimized(claim=Claim("faster", on=("gpu",)))
-def sum_of_sub_group(session, p, work_group_size, sub_group_size):
+def sum_of_sub_group(session, p, work_group_size):
     """The sub-group's own sum, which the guide does not speak of here."""
-    return launcher(session, p, work_group_size, by_sum(sub_group_size))
+    session.launch(sum_by_sub_group, kapi.NdRange((p.n,), (work_group_size,)), p.x, p.y)

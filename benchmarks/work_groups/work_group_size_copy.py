@@ -21,16 +21,11 @@ pattern = Pattern(
 )
 
 
-def copy_in(lanes):
-    """The kernel for sub-groups of ``lanes``."""
-
-    @kernel(sub_group_size=lanes)
-    def copy_one(item: kapi.NdItem, x, y):
-        i = item.get_global_id(0)
-        if i < y.shape[0]:
-            y[i] = x[i]
-
-    return copy_one
+@kernel(sub_group_size="sub_group_size")
+def copy_one(item: kapi.NdItem, x, y):
+    i = item.get_global_id(0)
+    if i < y.shape[0]:
+        y[i] = x[i]
 
 
 @pattern.problem
@@ -45,9 +40,7 @@ def expected(p):
 
 def in_groups_of(sub_groups, session, p, lanes):
     size = sub_groups * lanes
-    space = kapi.NdRange((ceil_div(p.n, size) * size,), (size,))
-    copy_one = copy_in(lanes)
-    return lambda: session.launch(copy_one, space, p.x, p.y)
+    session.launch(copy_one, kapi.NdRange((ceil_div(p.n, size) * size,), (size,)), p.x, p.y)
 
 
 def like_two():
@@ -57,29 +50,29 @@ def like_two():
 @pattern.naive
 def one_sub_group(session, p, sub_group_size):
     """A work-group for each sub-group."""
-    return in_groups_of(1, session, p, sub_group_size)
+    in_groups_of(1, session, p, sub_group_size)
 
 
 # "Some accelerators" schedule two sub-groups at a time, says the guide, and names none: of a GPU at hand, nothing.
 @pattern.intermediate(claim=Claim("faster", on=("gpu",), strength="ours", source="G 4062"))
 def two_sub_groups(session, p, sub_group_size):
     """Two sub-groups."""
-    return in_groups_of(2, session, p, sub_group_size)
+    in_groups_of(2, session, p, sub_group_size)
 
 
 @pattern.intermediate(claim=like_two())
 def four_sub_groups(session, p, sub_group_size):
     """Four sub-groups."""
-    return in_groups_of(4, session, p, sub_group_size)
+    in_groups_of(4, session, p, sub_group_size)
 
 
 @pattern.intermediate(claim=like_two())
 def eight_sub_groups(session, p, sub_group_size):
     """Eight sub-groups."""
-    return in_groups_of(8, session, p, sub_group_size)
+    in_groups_of(8, session, p, sub_group_size)
 
 
 @pattern.optimized(claim=like_two())
 def sixteen_sub_groups(session, p, sub_group_size):
     """Sixteen sub-groups: 256 work-items in the guide."""
-    return in_groups_of(16, session, p, sub_group_size)
+    in_groups_of(16, session, p, sub_group_size)

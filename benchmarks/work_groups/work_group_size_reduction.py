@@ -27,28 +27,23 @@ pattern = Pattern(
 LARGEST = 1024  # of GPUs; a CPU device offers more, which would leave it one work-group
 
 
-def sum_in(lanes):
-    """The kernel for sub-groups of ``lanes``."""
-
-    @kernel(sub_group_size=lanes)
-    def sum_of_group(item: kapi.NdItem, x, total, scratch):
-        lane = item.get_local_id(0)
-        own = np.int32(0)
-        i = item.get_global_id(0)
-        while i < x.shape[0]:
-            own = np.int32(own + x[i])
-            i += item.get_global_range(0)
-        scratch[lane] = own
-        active = item.get_local_range(0)
-        while active > 1:
-            active = active // 2
-            kapi.group_barrier(item.get_group())
-            if lane < active:
-                scratch[lane] += scratch[lane + active]
-        if lane == 0:
-            kapi.AtomicRef(total, index=0).fetch_add(scratch[0])
-
-    return sum_of_group
+@kernel(sub_group_size="sub_group_size")
+def sum_of_group(item: kapi.NdItem, x, total, scratch):
+    lane = item.get_local_id(0)
+    own = np.int32(0)
+    i = item.get_global_id(0)
+    while i < x.shape[0]:
+        own = np.int32(own + x[i])
+        i += item.get_global_range(0)
+    scratch[lane] = own
+    active = item.get_local_range(0)
+    while active > 1:
+        active = active // 2
+        kapi.group_barrier(item.get_group())
+        if lane < active:
+            scratch[lane] += scratch[lane + active]
+    if lane == 0:
+        kapi.AtomicRef(total, index=0).fetch_add(scratch[0])
 
 
 @pattern.problem
@@ -67,25 +62,24 @@ def expected(p):
     return {"total": [p.x.sum(dtype=np.int32)]}
 
 
-def in_groups_of(size, session, p, lanes, items):
+def in_groups_of(size, session, p, items):
     """A launch in work-groups of this size, which is a power of two."""
     filling = ceil_div(session.lanes, LARGEST) * LARGEST
     number = filling if items == "filling" else ceil_div(p.n, size * size) * size
     scratch = kapi.LocalAccessor(size, np.int32)
-    sum_of_group = sum_in(lanes)
     return lambda: session.launch(sum_of_group, kapi.NdRange((number,), (size,)), p.x, p.total, scratch)
 
 
 @pattern.naive
 def one_sub_group(session, p, sub_group_size, items):
     """A work-group is one sub-group: 16 work-items in the guide."""
-    return in_groups_of(sub_group_size, session, p, sub_group_size, items)
+    return in_groups_of(sub_group_size, session, p, items)
 
 
 @pattern.intermediate
 def two_sub_groups(session, p, sub_group_size, items):
     """Twice that; the guide speaks of this size, and runs the one above."""
-    return in_groups_of(2 * sub_group_size, session, p, sub_group_size, items)
+    return in_groups_of(2 * sub_group_size, session, p, items)
 
 
 @pattern.optimized(
@@ -94,9 +88,9 @@ def two_sub_groups(session, p, sub_group_size, items):
         Claim("faster", against="two_sub_groups", on=("gpu",), source="G 3894, 3978"),
     )
 )
-def largest_group(session, p, sub_group_size, items):
+def largest_group(session, p, items):
     """The largest work-group that the device allows."""
-    return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, sub_group_size, items)
+    return in_groups_of(min(LARGEST, session.device.max_work_group_size), session, p, items)
 
 
 in_opencl(pattern, largest_group)
