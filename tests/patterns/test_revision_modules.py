@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,7 +52,7 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mylib"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("mylib", "between")]:
         del sys.modules[name]
 
 
@@ -112,6 +113,46 @@ def test_a_library_that_is_the_same_is_imported_as_ever(tmp_path: Path) -> None:
     sys.path.insert(0, str(root / "lib/python"))
     (pattern,) = load_file(written(root, "new", "newer"))
     assert numbers(pattern) == [2, 2]
+
+
+@pytest.mark.parametrize("folder", ["", "src"])
+def test_a_library_that_is_the_same_need_not_be_installed(folder: str, tmp_path: Path) -> None:
+    root = tmp_path / "repository"
+    library(root, folder)
+    commit(root, "newer", docs__conf="# a note\n")
+    (pattern,) = load_file(written(root, "new", "newer"))
+    assert numbers(pattern) == [2, 2]
+
+
+@pytest.mark.parametrize("place", ["beside it", "working tree", "site-packages"])
+def test_a_module_that_is_the_same_takes_each_revisions_library(place: str, tmp_path: Path) -> None:
+    """It imports what differs: the one of the old revision must not serve the new one, too."""
+    root = tmp_path / "repository"
+    library(root, "src")
+    (root / "src/between").mkdir()
+    (root / "src/between/__init__.py").write_text("")
+    (root / "src/between/part.py").write_text("from mylib.parts import number\n")
+    commit(
+        root, "older", bench__kernels=FILE.replace("mylib.parts import NUMBER, number", "between.part import number")
+    )
+    commit(root, "newer", src__mylib__parts=PARTS.format(3))
+    if place == "working tree":
+        sys.path.insert(0, str(root / "src"))
+    if place == "site-packages":
+        shutil.copytree(root / "src/between", tmp_path / "site-packages/between")
+        sys.path.insert(0, str(tmp_path / "site-packages"))
+    (pattern,) = load_file(written(root, "older", "newer"))
+    assert numbers(pattern) == [2, 3]
+
+
+def test_xebench_itself_is_the_one_that_runs(tmp_path: Path) -> None:
+    root = tmp_path / "repository"
+    library(root, "src")
+    (root / "harness/xebench").mkdir(parents=True)
+    commit(root, "changed", harness__xebench__errors="raise SystemExit\n")
+    before = sys.modules["xebench"]
+    (pattern,) = load_file(written(root, "old", "changed"))
+    assert numbers(pattern) == [1, 2] and sys.modules["xebench"] is before
 
 
 def test_a_module_that_would_be_one_for_both_is_refused_by_its_name(tmp_path: Path) -> None:

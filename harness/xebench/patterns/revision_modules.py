@@ -1,8 +1,9 @@
 """Modules that two revisions of a repository both have: each revision's pattern files import their own.
 
 Both revisions are measured in one process, in which a name is one module. So the modules whose files differ are taken
-out of ``sys.modules`` once a revision's pattern files are read; the functions of these keep them. What cannot be
-parted in this way is refused, since one revision's modules would be measured for both.
+out of ``sys.modules`` once a revision's pattern files are read, and with them the repository's other modules, which may
+have imported them; the functions of the pattern files keep them. What cannot be parted in this way is refused, since
+one revision's modules would be measured for both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Final
 
-from xebench.errors import PatternError, SharedModule
+from xebench.errors import PatternError, SharedModule, describe_error
+from xebench.patterns.pattern_file import PACKAGES
+from xebench.system import PACKAGE
 
 #: Suffixes of what a compiler makes extension modules of.
 _COMPILED: Final = frozenset(
@@ -41,12 +44,16 @@ class RevisionModules(MetaPathFinder):
     """
 
     def __init__(self, repository: Path, folders: Sequence[Path], changed: Collection[str]) -> None:
-        self._repository = repository
+        self._repository, self._folders = repository, folders
         self._changed = frozenset(changed)
         self._parents = dict(_importable(folders, changed))
+        self._parents.pop(PACKAGE.name, None)  # the one that runs measures both
         self._folder: Path | None = None
         self._compiles = any(PurePosixPath(path).suffix in _COMPILED for path in changed)
         self._further = {part for path in changed if path.endswith(".py") for part in PurePosixPath(path).parts[2:-1]}
+        self._own = {path.stem for each in _roots(repository) for path in each.iterdir()}
+        # modules that are the same, where the repository is not installed
+        sys.path += [str(folder) for folder in _roots(folders[-1]) if str(folder) not in sys.path]
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`: a changed module in this revision's folder; None for any other."""
@@ -89,20 +96,31 @@ class RevisionModules(MetaPathFinder):
         except PatternError as error:
             cause = error.__cause__
             if isinstance(cause, ImportError) and self._is_changed(cause.name or ""):
-                raise SharedModule(f"{cause.name} cannot be imported from its sources: {error}: {_NEXT}") from cause
+                raise SharedModule(
+                    f"{cause.name} cannot be imported from its sources: {describe_error(cause)}: {_NEXT}"
+                ) from cause
             raise
         finally:
             self._folder = None
-            for name in [name for name in sys.modules if name not in before and self._is_changed(name)]:
-                sys.modules[prefix + name] = sys.modules.pop(name)
+            for name in set(sys.modules) - before if self._parents else ():
+                if self._is_changed(name) or self._may_use_changed(name, _place(sys.modules[name])):
+                    sys.modules[prefix + name] = sys.modules.pop(name)
 
     def _is_changed(self, name: str) -> bool:
         return name.partition(".")[0] in self._parents
 
+    def _may_use_changed(self, name: str, place: Path) -> bool:
+        """True for a module of a revision, of the working tree, or of an installed copy of the repository."""
+        if name.partition(".")[0] == PACKAGE.name or name.startswith(PACKAGES):
+            return False
+        if {"site-packages", "dist-packages"} & set(place.parts):
+            return self._is_own(name)
+        return any(place.is_relative_to(folder) for folder in (self._repository, *self._folders))
+
     def _refuse_shared(self, imported: dict[str, ModuleType], folder: Path) -> None:
         for name, module in imported.items():
-            path = Path(getattr(module, "__file__", None) or "/")
-            if path.is_relative_to(folder) and folder != self._repository:
+            path = _place(module)
+            if name.partition(".")[0] == PACKAGE.name or (path.is_relative_to(folder) and folder != self._repository):
                 continue
             if path.is_relative_to(self._repository):
                 shared = not self._is_changed(name) and str(path.relative_to(self._repository)) in self._changed
@@ -113,8 +131,18 @@ class RevisionModules(MetaPathFinder):
 
     def _is_own(self, name: str) -> bool:
         """True if the repository has a package or module of this name."""
-        top = name.partition(".")[0]
-        return any((each / top).exists() for each in (self._repository, *self._repository.iterdir()))
+        return name.partition(".")[0] in self._own
+
+
+def _place(module: ModuleType) -> Path:
+    """The file of a module, or the first folder of a package without one."""
+    return Path(getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), "/"))
+
+
+def _roots(folder: Path) -> list[Path]:
+    """The folders from which a repository's modules are imported: its top, and those below that are no packages."""
+    below = (each for each in sorted(folder.iterdir()) if each.is_dir() and not each.name.startswith("."))
+    return [folder, *(each for each in below if not (each / "__init__.py").exists())]
 
 
 def _importer() -> str:
