@@ -20,10 +20,12 @@ def copy_of(folder: Path) -> Path:
 
 
 def diffs(section: str) -> list[str]:
-    """The diffs of a section of docs/extending.md, by its heading, such as ``A metric``."""
+    """The diffs in a section of docs/extending.md, or in files that it links, by its heading, such as ``A metric``."""
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     body = re.split(rf"^## {re.escape(section)}$", text, flags=re.MULTILINE)[1].partition("\n## ")[0]
-    return re.findall(r"^```diff\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
+    linked = re.findall(r"\]\((examples/extending/.+?\.diff)\)", body)
+    shown = re.findall(r"^```diff\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
+    return shown + [(ROOT / "docs" / file).read_text(encoding="utf-8") for file in linked]
 
 
 def apply(diff: str, folder: Path) -> None:
