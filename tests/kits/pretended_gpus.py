@@ -50,6 +50,9 @@ OF_ONEMKL: Final = {
     *("matrix_engine_modes", "update_what_changed"),
 }
 
+#: How variants with SYCL's buffers are refused on Level Zero by the pinned stack, which has no headers of SYCL.
+OF_BUFFERS: Final = "Unsupported: SYCL's buffers: needs "
+
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
 
@@ -185,7 +188,7 @@ class Tried:
     @property
     def wrong(self) -> dict[str, str]:
         """The variants that were not submitted, and neither lack something of the device nor claim to be refused."""
-        lacks = ("Unsupported: needs ", "Unsupported: SYCL's buffers: needs ")
+        lacks = ("Unsupported: needs ", OF_BUFFERS)
         fine = ("submitted ", "skipped: ", *lacks, *(["NeedsCompiler: "] if is_current() else []))
         return {
             name: text
@@ -197,6 +200,11 @@ class Tried:
     def refused_by_library(self) -> set[str]:
         """The variants whose library refuses the device."""
         return {name for name, text in self.outcomes.items() if any(words in text for words in OF_LIBRARY)}
+
+    @property
+    def without_buffers(self) -> set[str]:
+        """The patterns of which a variant lacks SYCL's buffers."""
+        return {name.partition("/")[0] for name, text in self.outcomes.items() if text.startswith(OF_BUFFERS)}
 
     def counts(self) -> str:
         """Patterns and variants, in a line."""
