@@ -42,8 +42,7 @@ def count_global_by(bins, lanes):
     return count_global
 
 
-def count_local_by(bins, lanes, zeros_awaited=True, atomic=True, counts_awaited=True):
-    """The kernel; without one of the three it is wrong, or may be."""
+def count_local_by(bins, lanes):
     fields, bits, mask = fields_of(bins), 64 // fields_of(bins), bins - 1
 
     @kernel(sub_group_size=lanes)
@@ -53,19 +52,14 @@ def count_local_by(bins, lanes, zeros_awaited=True, atomic=True, counts_awaited=
         if i < zeroing_items:
             for b in range(i, bins, zeroing_items):
                 of_group[b] = 0
-        if zeros_awaited:
-            kapi.group_barrier(item.get_group())
+        kapi.group_barrier(item.get_group())
         for k in range(BLOCK):
             word = words[first + k * lanes]
             for field in range(fields):
                 number = (word >> (bits * field)) & mask
-                if atomic:
-                    one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
-                    one_bin.fetch_add(np.int32(1))
-                else:
-                    of_group[number] += np.int32(1)
-        if counts_awaited:
-            kapi.group_barrier(item.get_group())
+                one_bin = kapi.AtomicRef(of_group, number, address_space=kapi.AddressSpace.LOCAL)
+                one_bin.fetch_add(np.int32(1))
+        kapi.group_barrier(item.get_group())
         for b in range(i, bins, item.get_local_range(0)):
             total = kapi.AtomicRef(counts, b)
             total.fetch_add(of_group[b])
@@ -113,29 +107,6 @@ def local_atomics(session, p, bins, work_group_size, sub_group_size):
     """Bins of the group in SLM, set to zero and added to the global ones by all items together."""
     of_group = kapi.LocalAccessor(bins, np.int32)
     return launcher(session, p, work_group_size, count_local_by(bins, sub_group_size), of_group, work_group_size)
-
-
-def with_race(session, p, bins, work_group_size, lanes, **missing):
-    count, of_group = count_local_by(bins, lanes, **missing), kapi.LocalAccessor(bins, np.int32)
-    return launcher(session, p, work_group_size, count, of_group, work_group_size)
-
-
-@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3047"))
-def zeros_not_awaited(session, p, bins, work_group_size, sub_group_size):
-    """No barrier behind the zeros: one sub-group may count before another has set the bin to zero."""
-    return with_race(session, p, bins, work_group_size, sub_group_size, zeros_awaited=False)
-
-
-@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3049"))
-def updates_not_atomic(session, p, bins, work_group_size, sub_group_size):
-    """Bins are read, increased and written: of two items at one bin, one may be lost."""
-    return with_race(session, p, bins, work_group_size, sub_group_size, atomic=False)
-
-
-@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 3051"))
-def counts_not_awaited(session, p, bins, work_group_size, sub_group_size):
-    """No barrier before the bins are added to the global ones: others may still count."""
-    return with_race(session, p, bins, work_group_size, sub_group_size, counts_awaited=False)
 
 
 in_opencl(pattern, local_atomics)

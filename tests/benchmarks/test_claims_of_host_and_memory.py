@@ -56,9 +56,9 @@ def test_the_chain_of_reductions_is_judged_step_by_step() -> None:
     assert said("reduction_sum", "chunk_per_item") == {("faster", "atomic_per_element")}
     assert said("reduction_sum", "strided_few_items") == {("faster", "chunk_per_item")}
     assert said("reduction_sum", "strided_enough_items") == {("faster", "strided_few_items")}
-    assert said("reduction_sum", "tree_two_stages") == {("faster", "tree_one_stage")}
-    assert said("reduction_sum", "blocked_then_tree") == {("same", "blocked_then_serial")}
-    (ours,) = claims(INFOS["reduction_sum"], "block_loads_then_tree")
+    assert said("reduction_trees", "tree_two_stages") == {("faster", "tree_one_stage")}
+    assert said("reduction_blocked", "blocked_then_tree") == {("same", "blocked_then_serial")}
+    (ours,) = claims(INFOS["reduction_blocked"], "block_loads_then_tree")
     assert ours.is_ours
 
 
@@ -101,7 +101,9 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_must_come_from_memory_is_c
     uncached = {name for name, info in INFOS.items() if info.environment.get("NEO_CACHE_PERSISTENT") == "0"}
     assert uncached == {"multiple_queues", "redundant_queue_construction"}
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
+        "reduction_blocked",
         "reduction_sum",
+        "reduction_trees",
         "result_to_host",
         "intermediates_on_device",
         "prefetch_distance",

@@ -133,7 +133,7 @@ def test_a_run_adds_what_was_measured(tmp_path: Path) -> None:
     results = Path(__file__).parents[2] / "results/h200-default"
     command = [sys.executable, "-m", "xebench", "show", "reduction_sum", "--run", str(results)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert text.startswith("reduction_sum (reductions") and "✓ group_function" in text
+    assert text.startswith("reduction_sum (reductions") and "✓ strided_enough_items" in text
 
 
 def test_the_answers_are_those_of_the_newest_run_of_each_device(

@@ -21,7 +21,7 @@ from tools.compilers.modules import source_key
 
 #: Local memory, group functions, atomics, private arrays, mathematics, index arithmetic.
 PATTERNS: Final = (
-    *("tiled_matmul", "slm_histogram", "reduction_sum", "atomics_dtype", "subgroup_shuffle_transpose"),
+    *("tiled_matmul", "slm_histogram", "reduction_blocked", "atomics_dtype", "subgroup_shuffle_transpose"),
     *("split_private_array", "log_precision", "vector_add_groups", "explicit_simd_nbody"),
 )
 #: So many of each kind; a kernel's time is the least of theirs, since whatever else runs only adds to it.
