@@ -91,7 +91,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 def test_damaged_files_are_one_line(tmp_path: Path, ends: Any, source: Path, damage: str) -> None:
     told, commands = 0, list(reading_commands(tmp_path / "run"))
     files = sorted(
-        path.relative_to(source) for path in source.rglob("*") if path.suffix in (".json", ".parquet", ".jsonl")
+        path.relative_to(source) for path in source.rglob("*") if path.suffix in (".json", ".parquet", ".arrows")
     )
     for number, file in enumerate(files):
         folder = copied(source, tmp_path / "run")

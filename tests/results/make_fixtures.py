@@ -20,7 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from xebench.results.schema import SCHEMA_VERSION
+from xebench.results import journal
+from xebench.results.analysis.points import rows
+from xebench.results.schema import MEASURED, SCHEMA_VERSION
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -97,11 +99,10 @@ def _run(*arguments: str) -> list[str]:
 def _kill_at_gate(folder: Path, arguments: tuple[str, ...], *, gated_pass: int, instance: int) -> None:
     """Kill a run when hot samples of an instance are on disk and no more come."""
     process = subprocess.Popen(_run(*arguments), env={**os.environ, "GATED_PASS": str(gated_pass)})
-    journal, before, rows = folder / "journal/samples.jsonl", -1, list[dict[str, Any]]()
-    while before != len(rows) or not any(row["state"] == "hot" and row["instance"] == instance for row in rows):
+    before, samples = -1, journal.read(folder / journal.FOLDER, "samples")
+    while before != len(samples) or not ((samples["state"] == "hot") & (samples["instance"] == instance)).any():
         time.sleep(0.7)
-        before = len(rows)
-        rows = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+        before, samples = len(samples), journal.read(folder / journal.FOLDER, "samples")
     process.kill()
     process.wait()
 
@@ -115,10 +116,14 @@ def _shorten(folder: Path) -> None:
             sources = pa.array([_short(text) for text in table["source"].to_pylist()], table.schema.field(place).type)
             table = table.set_column(place, table.schema.field(place), sources)
         pq.write_table(table, path, compression="zstd", write_statistics=False, use_dictionary=False)
-    for path in [folder / "manifest.json", *folder.glob("journal/cases.jsonl")]:
-        lines = [path.read_text()] if path.suffix == ".json" else path.read_text().splitlines()
-        short = [json.dumps(_short(json.loads(line)), indent=2 if path.suffix == ".json" else None) for line in lines]
-        path.write_text("".join(f"{line}\n" for line in short))
+    if (old := folder / journal.FOLDER).exists():
+        tables = {table: journal.read(old, table) for table in MEASURED}
+        shutil.rmtree(old)
+        with journal.Journal(old) as written:
+            for table, data in tables.items():
+                written.append(table, map(_short, rows(data)))
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(_short(json.loads(manifest.read_text())), indent=2) + "\n")
 
 
 def _short(value: Any) -> Any:

@@ -100,8 +100,9 @@ def test_only_checked_blocks_are_in_the_statistics(tmp_path: Path) -> None:
 def test_a_check_that_was_torn_is_none(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write(writer)
-        writer.append_checks([check("a", 0, 20), check("b", 0, 20)])
-    journal = tmp_path / "run" / "journal" / "checks.jsonl"
+        writer.append_checks([check("a", 0, 20)])
+        writer.append_checks([check("b", 0, 20)])
+    journal = tmp_path / "run" / "journal" / "checks.0001.arrows"
     os.truncate(journal, journal.stat().st_size - 1)
     samples = load_run(tmp_path / "run").samples
     assert set(samples.loc[samples["checked"], "case_id"]) == {A}
@@ -111,7 +112,7 @@ def test_a_journal_whose_checks_are_gone_counts_nothing(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path / "run", {}) as writer:
         write(writer)
         writer.append_checks([check("a", 0, 20)])
-    (tmp_path / "run" / "journal" / "checks.jsonl").unlink()
+    (tmp_path / "run" / "journal" / "checks.0001.arrows").unlink()
     assert not load_run(tmp_path / "run").samples["checked"].any()
 
 
@@ -125,10 +126,11 @@ def test_superseding_adds_to_what_is_there_and_changes_nothing_of_it(tmp_path: P
     with RunWriter.resume(path, {}) as writer:
         writer.append("samples", [sample("a", 20, 200.0, state="compile", sample_flags="short")])
         end, _ = writer.next_numbers()
-        before = (path / "journal" / "samples.jsonl").read_bytes()
+        streams = sorted((path / "journal").glob("samples.*.arrows"))
+        before = [stream.read_bytes() for stream in streams]
         for _ in range(2):
             writer.append_checks(superseding([A], end))
-        assert (path / "journal" / "samples.jsonl").read_bytes() == before
+        assert [stream.read_bytes() for stream in streams] == before
         writer.append("samples", [sample("a", 21, 300.0)])
         writer.append_checks([check("a", 21, 22)])
         again = writer.finish()

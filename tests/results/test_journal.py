@@ -4,16 +4,20 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import ipc
 from rows_kit import case, device, sample
 
 from xebench.errors import RunFolderError
 from xebench.results import SchemaError, journal, schema
 from xebench.results.journal import Journal
+
+FIRST = "samples.0001.arrows"
 
 numbers = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
 rows = st.lists(
@@ -46,31 +50,47 @@ def test_what_was_appended_is_read_back(tmp_path: Path, batches: list[list[dict[
 
 
 @once
-@given(rows.filter(bool), st.data())
-def test_a_torn_tail_costs_only_the_torn_row_and_writing_goes_on(
-    tmp_path: Path, batch: list[dict[str, object]], data: st.DataObject
+@given(st.lists(rows.filter(bool), min_size=1, max_size=4), st.data())
+def test_a_torn_end_costs_only_the_torn_batch_and_writing_goes_on(
+    tmp_path: Path, batches: list[list[dict[str, object]]], data: st.DataObject
 ) -> None:
-    folder = fresh(tmp_path)
+    folder, ends = fresh(tmp_path), []
     with Journal(folder) as written:
-        written.append("samples", batch)
-    path = folder / "samples.jsonl"
-    whole = path.read_bytes()
-    cut = data.draw(st.integers(0, len(whole)))
-    path.write_bytes(whole[:cut])
-    kept = batch[: whole[:cut].count(b"\n")]
+        for batch in batches:
+            written.append("samples", batch)
+            ends.append(written.length)
+    path = folder / FIRST
+    cut = data.draw(st.integers(0, ends[-1]))
+    os.truncate(path, cut)
+    kept = [row for batch, end in zip(batches, ends, strict=True) if end <= cut for row in batch]
     assert journal.read(folder, "samples").equals(schema.measured_frame("samples", kept))
     later = sample("later", 1, 2.0)
     with Journal(folder) as resumed:
         resumed.append("samples", [later])
+    assert path.stat().st_size == cut, "a session writes to no file of an earlier one"
     assert journal.read(folder, "samples").equals(schema.measured_frame("samples", [*kept, later]))
 
 
-def test_the_lines_of_a_long_run_are_not_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = [sample("naive", number, 1.0) for number in range(3)]
+def test_any_reader_of_arrow_reads_a_stream(tmp_path: Path) -> None:
     with Journal(tmp_path) as written:
-        written.append("samples", measured)
-    monkeypatch.setattr(journal, "_parse", lambda *line: pytest.fail("a line was read alone"))
-    assert journal.read(tmp_path, "samples")["sample_id"].tolist() == [0, 1, 2]
+        for number in range(3):
+            written.append("samples", [sample("naive", number, 1.0)])
+    assert ipc.open_stream((tmp_path / FIRST).read_bytes()).read_all()["sample_id"].to_pylist() == [0, 1, 2]
+
+
+def test_sessions_are_read_in_their_order(tmp_path: Path) -> None:
+    for number in range(11):
+        with Journal(tmp_path) as written:
+            written.append("samples", [sample("naive", number, 1.0)])
+    assert journal.read(tmp_path, "samples")["sample_id"].tolist() == [*range(11)]
+
+
+def test_a_whole_table_is_written_as_its_rows_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "_BATCH_ROWS", 4)
+    measured = [sample("naive", number, 1.0, stage=None if number % 2 else "build") for number in range(10)]
+    with Journal(tmp_path) as written:
+        written.append_frame("samples", schema.measured_frame("samples", measured).assign(checked=True))
+    assert journal.read(tmp_path, "samples").equals(schema.measured_frame("samples", measured))
 
 
 def test_the_last_row_of_a_case_or_device_wins_at_the_place_of_the_first(tmp_path: Path) -> None:
@@ -100,24 +120,24 @@ def test_a_batch_with_a_bad_row_writes_nothing(tmp_path: Path) -> None:
     assert journal.read(tmp_path, "samples").empty
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"\x00\x00\x00", "damaged at line 2"),
-        (b"[1, 2]", "damaged at line 2 .*not a JSON object"),
-        (b'{"case_id": "c"}', "damaged at line 2 .*lacks the column sample"),
-        (b"\xff\xfe", "damaged at line 2"),
-    ],
-)
-def test_a_damaged_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
+@pytest.mark.parametrize("place", [0, 2, 5, 700, -1])
+def test_a_damaged_batch_before_others_is_named_and_a_last_one_counts_as_torn(tmp_path: Path, place: int) -> None:
+    path, ends = tmp_path / FIRST, [0]
     with Journal(tmp_path) as written:
-        written.append("samples", [sample("a", 0, 5.0)])
-    with (tmp_path / "samples.jsonl").open("ab") as file:
-        file.write(line + b"\n")
-    with pytest.raises(RunFolderError, match=message) as caught:
-        journal.read(tmp_path, "samples")
-    assert "samples.jsonl" in str(caught.value)
-    assert "\n" not in str(caught.value)
+        for number in range(4):
+            written.append("samples", [sample("a", number, 5.0)])
+            ends.append(written.length)
+    whole = path.read_bytes()
+    for batch, (begin, end) in enumerate(pairwise(ends)):
+        damaged = bytearray(whole)
+        damaged[range(begin, end - 7)[place]] ^= 1  # the last bytes are padding
+        path.write_bytes(damaged)
+        if batch == 3:
+            assert journal.read(tmp_path, "samples")["sample_id"].tolist() == [0, 1, 2]
+            continue
+        with pytest.raises(RunFolderError, match=r"samples.0001.arrows is damaged \(.*\): restore it") as caught:
+            journal.read(tmp_path, "samples")
+        assert "\n" not in str(caught.value)
 
 
 def test_an_unwritable_folder_is_one_line(tmp_path: Path) -> None:
@@ -136,7 +156,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
         from rows_kit import sample
         from xebench.errors import RunFolderError
         from xebench.results.journal import Journal
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
         written = Journal(Path({str(tmp_path)!r}))
         for number in range(100):
             try:
@@ -154,7 +174,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path: Path) -> Non
     assert "\n" not in message
     assert int(count) > 3
     assert list(journal.read(tmp_path, "samples")["sample_id"]) == list(range(int(count)))
-    assert (tmp_path / "samples.jsonl").read_bytes().endswith(b"\n")
+    assert ipc.open_stream((tmp_path / FIRST).read_bytes()).read_all().num_rows == int(count)
 
 
 def test_files_are_not_inherited_by_workers(tmp_path: Path) -> None:

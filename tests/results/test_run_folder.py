@@ -436,7 +436,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_run_killed_before_its_first_row_is_read(tmp_path: Path) -> None:
     RunWriter.create(tmp_path / "run", {}).close()
-    (tmp_path / "run" / "journal" / "samples.jsonl").unlink()
+    (tmp_path / "run" / "journal" / "samples.0001.arrows").unlink()
     assert load_run(tmp_path / "run").samples.empty
     for path in (tmp_path / "run" / "journal").iterdir():
         path.unlink()

@@ -5,7 +5,6 @@ Every fault is a real one, through the command line, but the clocks: those need 
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
@@ -24,8 +23,8 @@ from command_kit import run_here
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.results import Run, load_run
-from xebench.results.analysis import metrics, summaries
+from xebench.results import Run, journal, load_run
+from xebench.results.analysis import metrics, points, summaries
 from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
@@ -83,9 +82,7 @@ class Going:
         self.gate = output.with_suffix(".gate")
 
     def rows(self, table: str) -> list[dict[str, object]]:
-        path = self.output / "journal" / f"{table}.jsonl"
-        text = path.read_text() if path.exists() else ""
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return points.rows(journal.read(self.output / journal.FOLDER, table))
 
     def wait_for(self, what: str, seen: Callable[[], bool]) -> None:
         deadline = time.monotonic() + 120
@@ -398,7 +395,7 @@ def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:
 def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupted(tmp_path: Path) -> None:
     with going(tmp_path / "run") as run:
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        samples, manifest = run.output / "journal/samples.jsonl", run.output / "manifest.json"
+        samples, manifest = run.output / "journal/samples.0001.arrows", run.output / "manifest.json"
         room = samples.stat().st_size
         assert manifest.stat().st_size + 1000 < room, "the manifest fits where no other sample does"
         resource.prlimit(run.process.pid, resource.RLIMIT_FSIZE, (room, hard))

@@ -15,7 +15,7 @@ import pytest
 from command_kit import run_here
 from signals_kit import HEEDING_SIGNALS
 
-from xebench.results import Run, load_run
+from xebench.results import Run, journal, load_run
 
 ROOT = Path(__file__).parents[2]
 FAULTY = ROOT / "tests/faulty"
@@ -217,9 +217,8 @@ def start_slow_run(output: Path, arguments: Sequence[str] = ()) -> subprocess.Po
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    journal = output / "journal" / "samples.jsonl"
     deadline = time.monotonic() + 120
-    while not (journal.exists() and b'"hot"' in journal.read_bytes()):
+    while "hot" not in set(journal.read(output / journal.FOLDER, "samples")["state"]):
         assert process.poll() is None and time.monotonic() < deadline, "the run did not begin to sample"
         time.sleep(0.05)
     return process

@@ -1,41 +1,52 @@
-"""Rows reach the disk as they are measured: one append-only file of JSON lines for each measured table.
+"""Rows reach the disk as they are measured: Arrow IPC streams, one for each measured table and session of a run.
 
-Each append is one `write` of whole lines: when the process is killed, the rows of every `append` that came
-back are there, and at most the last line is torn. A line counts when it ends in a newline: readers ignore a
-torn tail, and a writer that goes on cuts it off first. Each object ends in ``crc32``, that of the line before it, so
-that a damaged digit is no other measurement.
+Each append is one `write` of a whole record batch: when the process is killed, the rows of every `append` that came
+back are there. A session, which begins or resumes a run, has files of its own, so that what an earlier one left is
+never written again. Each batch has a CRC-32 of itself and the schema in its metadata. The last batch of a stream counts
+as torn if it cannot be read or its checksum differs, and readers ignore it; elsewhere that is damage.
 """
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import pandas as pd
+import pyarrow
+from pyarrow import ipc
 
 from xebench.errors import RunFolderError
 from xebench.results import files, schema
+from xebench.results.analysis.points import rows
 from xebench.results.files import cannot_write
 
 FOLDER: Final = "journal"
 
-_CRC: Final = b', "crc32": '
+_CRC: Final = b"xebench.crc32"
 
-#: Bytes read at once, and the longest row.
-_BLOCK_BYTES: Final = 1 << 24
+#: Rows in a batch of a whole table.
+_BATCH_ROWS: Final = 10_000
+
+_TYPES: Final = {
+    "string": pyarrow.string(),
+    "Int64": pyarrow.int64(),
+    "Float64": pyarrow.float64(),
+    "boolean": pyarrow.bool_(),
+}
+_DTYPES: Final = {arrow: pd.api.types.pandas_dtype(name) for name, arrow in _TYPES.items()}
 
 
 class Journal:
     """The writing side of a journal folder; only one may be open for a folder (`RunWriter` sees to that)."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the journal in ``folder``, which is made if need be; a torn last line is cut off.
+        """Open the journal in ``folder``, which is made if need be, and begin a stream for each table.
 
         Raises:
             RunFolderError: The folder cannot be written.
@@ -44,15 +55,17 @@ class Journal:
         self._files: dict[str, int] = {}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for table in schema.MEASURED:
-                self._files[table] = files.open_within(folder, _file(folder, table).name, os.O_APPEND)
-                _cut_torn_tail(self._files[table])
+            earlier = [path.name for table in schema.MEASURED for path in _paths(folder, table)]
+            session = 1 + max((int(name.split(".")[1]) for name in earlier), default=0)
+            self._names = {table: f"{table}.{session:04}.arrows" for table in schema.MEASURED}
+            for name in (*earlier, *self._names.values()):
+                self._files[name] = files.open_within(folder, name, os.O_APPEND)
         except OSError as error:
             self.close()
             raise cannot_write(folder, error) from error
 
-    def append(self, table: str, rows: Iterable[schema.TableRow]) -> None:
-        """Write ``rows`` of ``table`` to the disk; all of them or, when that fails, none.
+    def append(self, table: str, content: Iterable[schema.TableRow]) -> None:
+        """Write the rows ``content`` of ``table`` to the disk; all of them or, when that fails, none.
 
         Raises:
             SchemaError: A row does not fit the table; nothing is written.
@@ -60,9 +73,15 @@ class Journal:
         """
         if table not in schema.MEASURED:
             raise schema.SchemaError(f"{table} is not measured: it is computed when the run ends")
-        plain = [schema.measured_row(table, row, number) for number, row in enumerate(rows)]
+        plain = [schema.measured_row(table, row, number) for number, row in enumerate(content)]
         if plain:
-            self._write(table, b"".join(map(_line, plain)))
+            self._write(table, pyarrow.RecordBatch.from_pylist(plain, _schema(table)))
+
+    def append_frame(self, table: str, data: pd.DataFrame) -> None:
+        """Write the measured columns of a whole table; raises as `append`."""
+        whole = pyarrow.Table.from_pandas(data, _schema(table), preserve_index=False)
+        for batch in whole.to_batches(_BATCH_ROWS):
+            self._write(table, batch)
 
     @property
     def length(self) -> int:
@@ -72,7 +91,7 @@ class Journal:
     def is_in_place(self) -> bool:
         """True if the open files are still those in the folder, and were not removed."""
         try:
-            stats = [(os.fstat(file), _file(self.folder, table).stat()) for table, file in self._files.items()]
+            stats = [(os.fstat(file), (self.folder / name).stat()) for name, file in self._files.items()]
         except OSError:
             return False
         return all(os.path.samestat(*pair) for pair in stats)
@@ -85,8 +104,8 @@ class Journal:
         """
         try:
             folder.mkdir(parents=True)
-            for table, file in self._files.items():
-                shutil.copyfile(f"/proc/self/fd/{file}", _file(folder, table))
+            for name, file in self._files.items():
+                shutil.copyfile(f"/proc/self/fd/{file}", folder / name)
         except OSError as error:
             raise cannot_write(folder, error) from error
 
@@ -106,9 +125,12 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _write(self, table: str, data: bytes) -> None:
-        file = self._files[table]
+    def _write(self, table: str, batch: pyarrow.RecordBatch) -> None:
+        file = self._files[self._names[table]]
         length = os.fstat(file).st_size
+        stream = io.BytesIO()
+        ipc.new_stream(stream, batch.schema).write_batch(batch, custom_metadata={_CRC: _checksum(batch)})
+        data = stream.getvalue()[len(batch.schema.serialize()) if length else 0 :]
         try:
             written = 0
             while written < len(data):
@@ -116,11 +138,11 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # a device file cannot be cut; the reader ignores the torn tail
                 os.ftruncate(file, length)
-            raise cannot_write(_file(self.folder, table), error) from error
+            raise cannot_write(self.folder / self._names[table], error) from error
 
 
 def read(folder: Path, table: str) -> pd.DataFrame:
-    """The frame of a measured table in the journal ``folder``, without derived columns; a torn last line is ignored.
+    """The frame of a measured table in the journal ``folder``, without derived columns; a torn end is ignored.
 
     Of several rows for one device or one case the last one counts, at the place of the first.
 
@@ -129,108 +151,57 @@ def read(folder: Path, table: str) -> pd.DataFrame:
         table: Its name.
 
     Raises:
-        RunFolderError: A line is no row of the table; the message names file, line and column.
+        RunFolderError: A file holds something else; the message names it.
     """
-    path = _file(folder, table)
-    try:
-        data = files.read_bytes(path)
-    except FileNotFoundError:
-        data = b""
-    except OSError as error:
-        raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
-    lines = data.split(b"\n")[:-1]
-    key = schema.REWRITABLE.get(table)
-    if not key and (frame := _read_as_a_whole(table, lines)) is not None:
-        return frame
-    rows = [_parse(path, table, number, line) for number, line in enumerate(lines, start=1)]
-    if key:
-        rows = list({key(row): row for row in rows}.values())
-    return schema.measured_frame(table, rows)
-
-
-def _read_as_a_whole(table: str, lines: Sequence[bytes]) -> pd.DataFrame | None:
-    """The frame of all lines; None when something is wrong with one of them, which a reader of lines can name.
-
-    A long run has millions of events. This takes a small part of the time that parsing each line takes.
-    """
-    if not lines:
-        return None
-    try:
-        data = b"\n".join(map(_proved, lines))
-    except ValueError:
-        return None
-    import pyarrow
-    from pyarrow import json as arrow_json
-
-    types = {
-        "string": pyarrow.string(),
-        "Int64": pyarrow.int64(),
-        "Float64": pyarrow.float64(),
-        "boolean": pyarrow.bool_(),
-    }
-    declared = schema.columns(table, measured=True)
-    arrow_schema = pyarrow.schema([(name, types[column.dtype]) for name, column in declared.items()])
-    try:
-        whole = arrow_json.read_json(
-            pyarrow.BufferReader(data),
-            arrow_json.ReadOptions(block_size=_BLOCK_BYTES),
-            arrow_json.ParseOptions(explicit_schema=arrow_schema, unexpected_field_behavior="error"),
-        )
-    except pyarrow.ArrowException:
-        return None
-    if whole.num_rows != len(lines):
-        return None
-    if any(column.required and whole[name].null_count for name, column in declared.items()):
-        return None
-    dtypes = {arrow: pd.api.types.pandas_dtype(name) for name, arrow in types.items()}
-    frame: pd.DataFrame = whole.to_pandas(types_mapper=dtypes.get)
+    frames = [_read(path, table) for path in _paths(folder, table)]
+    frame = pd.concat([schema.measured_frame(table, []), *frames], ignore_index=True)
+    if key := schema.REWRITABLE.get(table):
+        last = {key(row): place for place, row in enumerate(rows(frame))}
+        frame = frame.iloc[[*last.values()]].reset_index(drop=True)
     return frame
 
 
-def _parse(path: Path, table: str, number: int, line: bytes) -> dict[str, Any]:
+def _read(path: Path, table: str) -> pd.DataFrame:
     try:
-        row = json.loads(_proved(line))
-        if not isinstance(row, Mapping):
-            raise ValueError("not a JSON object")
-        return schema.measured_row(table, row, number)
-    except (ValueError, RecursionError, schema.SchemaError) as error:
-        raise RunFolderError(
-            f"{path} is damaged at line {number} ({error}): delete that line to read the rest"
-        ) from error
+        data = files.read_bytes(path)
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be read: {error.strerror}") from error
+    measured = schema.columns(table, measured=True)
+    if not (batches := [*_batches(path, data)]):
+        return schema.measured_frame(table, [])
+    try:
+        frame = pyarrow.Table.from_batches(batches).to_pandas(types_mapper=_DTYPES.get)
+        return schema.typed(table, frame, [*measured])
+    except (pyarrow.ArrowException, schema.SchemaError) as error:
+        raise files.damaged(path, error) from error
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
-    body = json.dumps(row).encode()[:-1]
-    return body + _CRC + b"%d}\n" % zlib.crc32(body)
+def _batches(path: Path, data: bytes) -> Iterator[pyarrow.RecordBatch]:
+    """The batches before the end of a stream, or before a torn last one."""
+    left = data.count(_CRC)
+    try:
+        stream = ipc.open_stream(data)
+        while True:
+            batch, metadata = stream.read_next_batch_with_custom_metadata()
+            batch.validate(full=True)
+            if metadata is None or metadata.get(_CRC) != _checksum(batch):
+                raise pyarrow.ArrowInvalid("its checksum differs")
+            left -= 1
+            yield batch
+    except (StopIteration, pyarrow.ArrowException, OSError) as error:
+        if left > 1:
+            raise files.damaged(path, error) from error
 
 
-def _proved(line: bytes) -> bytes:
-    """The line without its checksum; earlier runs have none.
-
-    Raises:
-        ValueError: the checksum is of another line.
-    """
-    body, mark, crc = line.rpartition(_CRC)
-    if not mark:
-        return line
-    if crc != b"%d}" % zlib.crc32(body):
-        raise ValueError("its checksum differs")
-    return body + b"}"
+def _paths(folder: Path, table: str) -> list[Path]:
+    return sorted(folder.glob(f"{table}.[0-9]*.arrows"))
 
 
-def _file(folder: Path, table: str) -> Path:
-    return folder / f"{table}.jsonl"
+def _schema(table: str) -> pyarrow.Schema:
+    return pyarrow.schema(
+        [(name, _TYPES[column.dtype]) for name, column in schema.columns(table, measured=True).items()]
+    )
 
 
-def _cut_torn_tail(file: int) -> None:
-    length = os.fstat(file).st_size
-    whole, chunk = length, 1 << 16
-    while whole:
-        start = max(0, whole - chunk)
-        newline = os.pread(file, whole - start, start).rfind(b"\n")
-        if newline >= 0:
-            whole = start + newline + 1
-            break
-        whole = start
-    if whole < length:
-        os.ftruncate(file, whole)
+def _checksum(batch: pyarrow.RecordBatch) -> bytes:
+    return b"%d" % zlib.crc32(batch.serialize(), zlib.crc32(batch.schema.serialize()))

@@ -2,7 +2,7 @@
 
     manifest.json                 what ran, where, with which versions; running, complete or interrupted;
                                   of a finished run the SHA-256 of every other file
-    journal/*.jsonl               rows as they were measured, until the tables below are all there
+    journal/*.arrows              rows as they were measured, until the tables below are all there
     devices.parquet ... pairs.parquet
     summaries.csv  pairs.csv      the same two tables for a spreadsheet
 
@@ -27,7 +27,6 @@ import pandas as pd
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, describe_error
 from xebench.results import files, journal, schema
 from xebench.results.analysis.compare import compilers
-from xebench.results.analysis.points import rows
 from xebench.results.analysis.summaries import CheckRow
 from xebench.results.files import MANIFEST, open_within
 from xebench.results.provenance import now
@@ -314,8 +313,7 @@ def _restore_journal(folder: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     with journal.Journal(partial) as restored:
         for table in schema.MEASURED:
-            data = files.read_parquet(folder / f"{table}.parquet", table)
-            restored.append(table, rows(data[[*schema.columns(table, measured=True)]]))
+            restored.append_frame(table, files.read_parquet(folder / f"{table}.parquet", table))
         restored.sync()
     try:
         partial.replace(target)
