@@ -50,8 +50,8 @@ def command(*arguments: str, program: Sequence[str] = ("-m", "xebench")) -> list
     return [sys.executable, *program, "run", *arguments]
 
 
-def smoke(output: Path, *arguments: str) -> tuple[str, ...]:
-    return (*arguments, "--preset", "smoke", "--budget", "0.1", "--device", "cpu", "--output", str(output))
+def smoke(output: Path, *arguments: str, budget: str = "0.1") -> tuple[str, ...]:
+    return (*arguments, "--preset", "smoke", "--budget", budget, "--device", "cpu", "--output", str(output))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -121,7 +121,9 @@ def going(
     instance: int = 0,
     program: Sequence[str] = ("-m", "xebench"),
 ) -> Iterator[Going]:
-    asked = ("--resume", str(output)) if resume else smoke(output, *names)
+    asked = (
+        ("--resume", str(output)) if resume else smoke(output, *names, budget="2")
+    )  # a loaded machine comes to the gate, too
     gate = output.with_suffix(".gate")
     gate.touch()
     process = subprocess.Popen(
