@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from changed_run import changed
 from click.testing import CliRunner, Result
+from synthetic import Synthetic
 
+import xebench.results
 from xebench.cli.report_commands import FOUND, compare
 from xebench.report.comparison import FORMATS, RunComparison
 from xebench.results import Run
@@ -90,6 +93,32 @@ def test_a_case_that_is_not_measured_any_more_is_missing(run: Run, run_of: RunOf
     done = invoke(run, fewer, "--fail-on", "missing")
     assert done.return_value == FOUND
     assert "histogram/plain" in done.output, "it is shown without --verbose"
+
+
+@pytest.mark.parametrize("status", ["error", "wrong", "crashed", "timeout"])
+def test_a_case_that_failed_in_the_new_run_is_found_whatever_was_asked(
+    status: str, run: Run, run_of: RunOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_broken = run.cases["case_id"].str.startswith("convolution/cached")
+    cases = run.cases.assign(status=run.cases["status"].mask(is_broken, status), reason="why")
+    broken = changed(run, cases=cases, path=run_of("broken").path)
+    runs = {each.path: each for each in (run, broken)}
+    monkeypatch.setattr(xebench.results, "load_run", runs.__getitem__)
+    done = invoke(run, broken, "--fail-on", "slower")
+    assert done.return_value == FOUND
+    assert "xebench: --fail-on: 1 failed in the new run: convolution/cached" in done.output
+    assert invoke(run, broken).return_value == 0
+    assert RunComparison(broken, changed(broken), "time", 0.05).newly_failed() == [], "it failed before"
+
+
+@pytest.mark.parametrize(("failed", "count"), [("old:", 0), ("new:", 1)])
+def test_of_two_versions_the_new_one_may_not_fail(failed: str, count: int) -> None:
+    made = Synthetic()
+    for version in ("old:", "new:"):
+        status = "error" if version == failed else "ok"
+        made.case(f"{version}plain", "baseline", status=status, reason="why" if status == "error" else None)
+    run = made.run()
+    assert len(RunComparison(run, run, "time", 0.05).newly_failed()) == count
 
 
 def test_formats_machine_readable_have_every_row(run: Run, after: Run) -> None:

@@ -206,8 +206,8 @@ FORMAT: Final = click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(_KINDS),
-    help=f"Exit status {FOUND} if a case is slower, a decided answer changed, or a case of OLD has no time in NEW. "
-    "May be given more than once.",
+    help=f"Exit status {FOUND} if a case is slower, a decided answer changed, or a case of OLD has no time in NEW; "
+    "and always if a case failed in NEW and not in OLD. May be given more than once.",
 )
 @FORMAT
 @RESULT_FILE
@@ -245,7 +245,11 @@ def compare(
         raise XebenchError(
             f"{old} and {new} have no case in common: compare runs of the same patterns, sizes and class of device"
         )
-    return show_comparison(comparison, form, fail_on, every=verbose)
+    status = show_comparison(comparison, form, fail_on, every=verbose)
+    if fail_on and (failed := comparison.newly_failed()):
+        say(f"xebench: --fail-on: {len(failed)} failed in the new {'version' if new is None else 'run'}: {failed[0]}")
+        return FOUND
+    return status
 
 
 def show_comparison(comparison: RunComparison, form: str, fail_on: Collection[str], *, every: bool) -> int:

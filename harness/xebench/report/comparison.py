@@ -24,7 +24,7 @@ from xebench.results.analysis.compare import DECIDED
 from xebench.results.analysis.points import rows
 from xebench.results.files import as_csv
 from xebench.results.schema import TableRow
-from xebench.vocabulary import Outcome, State
+from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome, State
 
 On = Literal["time", "speedup", "answer"]
 
@@ -97,6 +97,16 @@ class RunComparison:
             return sum(_answer_rank(row) == 0 for row in pairs)
         cases = self.rows if self.on == "time" else self._on("time").rows
         return sum(row["before_n"] > 0 and not row["after_n"] for row in cases)
+
+    def newly_failed(self) -> list[str]:
+        """The cases that were wrong or ended in an error after, and not before."""
+        before, after = ([*run.failed_cases["case_id"]] for run in (self.before, self.after))
+        if self.before is self.after:
+            before = [
+                case_id.replace(f"/{OLD_VERSION}", f"/{NEW_VERSION}") for case_id in before if OLD_VERSION in case_id
+            ]
+            after = [case_id for case_id in after if NEW_VERSION in case_id]
+        return [case_id for case_id in after if case_id not in before]
 
     def _on(self, on: On) -> RunComparison:
         return RunComparison(self.before, self.after, on, self.threshold)
