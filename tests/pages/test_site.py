@@ -9,8 +9,10 @@ import pytest
 import yaml
 
 import xebench
-from tools.pages import site
+from tools.pages import guide, site
+from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
+from xebench.patterns.variant_source import code_of
 from xebench.report.page import code
 
 ROOT = Path(__file__).parents[2]
@@ -61,11 +63,26 @@ def test_what_is_wrong_with_a_built_site_is_found(tmp_path: Path) -> None:
 def test_a_lesson_has_what_it_teaches_claims_code_and_what_compilers_made_of_it() -> None:
     info = next(info for info in INFOS if info.name == "tiled_matmul")
     page = site.lesson(info, [], [], code.read())
-    assert page.startswith("# tiled_matmul\n\n*Intel Advisor / Run a GPU Roofline Analysis*\n")
+    assert page.startswith("# tiled_matmul\n\n*[Intel Advisor / Run a GPU Roofline Analysis](https://www.intel.com/")
     assert Path(info.source).read_text(encoding="utf-8").rstrip() in page
     for variant in info.variants:
         assert f"| `{variant.name}` | {variant.role} |" in page
     assert "pvc SIMD" in page and "benchmarks/slm/tiled_matmul.py" in page
+
+
+@pytest.mark.parametrize("info", INFOS, ids=lambda info: info.name)
+def test_every_lesson_shows_the_code_of_its_variants(info: PatternInfo) -> None:
+    page = site.lesson(info, [], [], [])
+    for variant in info.variants:
+        assert all(part.text in page for part in code_of(Path(info.source), info.name, variant.name))
+
+
+def test_a_line_of_the_guide_leads_to_intels_page() -> None:
+    row = site._linked("| faster | G 4388 to 4412, G 12 |", guide.page_of("Implicit Scaling / 3D STREAM"))
+    page = "https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2025-0/implicit-scaling.html"
+    assert row == f"| faster | [G 4388 to 4412]({page}), [G 12]({page}) |"
+    assert guide.page_of("Multiple Stacks / Implicit Scaling, Memory Coloring") == page
+    assert guide.page_of("Nowhere / At All").endswith(f"/{guide.CONTENTS}.html")
 
 
 def test_every_lesson_is_in_the_contents_under_its_chapter_in_the_guides_order() -> None:
@@ -102,7 +119,8 @@ _Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix
 
 def test_the_sites_settings_fetch_nothing_and_its_packages_are_locked() -> None:
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=_Loader)
-    assert settings["theme"]["font"] is False and settings["extra"] == {"generator": False}
+    assert settings["theme"]["font"] is False and settings["extra"]["generator"] is False
+    assert all((ROOT / "docs" / script).is_file() for script in settings["extra"]["polyfills"])
     assert all((ROOT / hook).is_file() for hook in settings["hooks"])
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["site"]
     lock = (ROOT / "requirements-site.lock").read_text(encoding="utf-8")

@@ -21,11 +21,12 @@ from urllib.parse import unquote, urlsplit
 import click
 
 import xebench
-from tools.pages import atlas, claims, declared, generated_code
+from tools.pages import atlas, claims, declared, generated_code, guide
 from tools.pages.claims import RESULTS, Answered, told
 from xebench.cli.main import commands
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
+from xebench.patterns.variant_source import code_of
 from xebench.report.page import code
 from xebench.report.table_forms import table
 
@@ -199,19 +200,21 @@ def lesson(
     kernels = generated_code.kernels(compilers, info.name)
     variants = [(f"`{each.name}`", each.role, each.summary) for each in info.variants]
     claims = [(*told(row.said)[1:], *(each.words for each in row.cells)) for row in rows]
+    page = guide.page_of(info.guide)
     parts = [
         f"# {info.name}",
-        f"*{info.guide}*" if info.guide else "",
+        f"*[{info.guide}]({page})*, in Intel's guide" if info.guide else "",
         ast.get_docstring(ast.parse(text)) or info.lesson,
         f"It stands in for what cannot be said: {info.stand_in}" if info.stand_in else "",
         "## Variants",
         "\n".join(table(("variant", "role", "what it does"), variants)),
         *(("## What is claimed, and what was measured",) if claims else ()),
-        "\n".join(table(("claim", "strength", "source", "figure", *devices), claims)) if claims else "",
+        _linked("\n".join(table(("claim", "strength", "source", "figure", *devices), claims)), page) if claims else "",
         f"Here: `xebench show {info.name}`, `xebench run {info.name}`.",
         "## Code",
         f"`{portable_source(info.source)}`",
         f"```python\n{text.rstrip()}\n```",
+        *_code_of_other_files(info, text),
         *(("## Generated code", "\n".join(kernels)) if kernels else ()),
         "What the columns mean is on [the page of the whole suite](../generated-code.md)." if kernels else "",
     ]
@@ -223,6 +226,25 @@ def api() -> str:
     names = [*(f"xebench.{name}" for name in xebench.__all__), *_MORE_API]
     head = "# API\n\nWhat pattern files, scripts and notebooks import from `xebench`.\n"
     return "\n".join([head, *(f"::: {name}\n" for name in names)])
+
+
+def _linked(text: str, page: str) -> str:
+    """A table whose lines of the guide lead to Intel's page; it may be of another version, so the line stays."""
+    return re.sub(r"\bG \d+(?: to \d+)?", lambda line: f"[{line[0]}]({page})", text)
+
+
+def _code_of_other_files(info: PatternInfo, text: str) -> Iterator[str]:
+    """The kernels and helpers that the pattern's variants use and that are not in its file, under their files."""
+    found = {
+        (part.file, part.text): None
+        for variant in info.variants
+        for part in code_of(Path(info.source), info.name, variant.name)
+        if part.text not in text
+    }
+    for file, parts in groupby(sorted(found, key=lambda part: part[0]), key=lambda part: part[0]):
+        code_of_file = "\n\n\n".join(part for _, part in parts)
+        yield f"What it uses of `{portable_source(str(file))}`:"
+        yield f"```python\n{code_of_file}\n```"
 
 
 def help_of_commands() -> str:
