@@ -10,7 +10,7 @@ import pytest
 from command_kit import Done, Here, run_here
 from hypothesis import settings
 
-from xebench.system.runtime.packages import is_current
+from numba_sycl.stacks import is_current
 
 # pytest rewrites the asserts of every module, which takes each worker five seconds: it may keep them where the shell
 # forbids bytecode. Child processes obey the shell.

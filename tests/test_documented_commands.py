@@ -20,7 +20,7 @@ import stored
 from documented import INDENTED, PAGES, ROOT, commands, fences
 from optional import is_here, needs
 
-from xebench.system.runtime.packages import is_current
+from numba_sycl.stacks import is_current
 
 TABLE: dict[str, Any] = tomllib.loads(Path(__file__).with_name("documented_commands.toml").read_text())
 COMMANDS: list[dict[str, Any]] = TABLE["command"]

@@ -107,7 +107,7 @@ def pytest_configure() -> None:
     import numba.core.config
     import numba_dpex
 
-    from xebench.dpex.code_generation.context import NAME, target
+    from numba_sycl.code_generation.context import NAME, target
 
     numba.core.config.CAPTURED_ERRORS = "new_style"  # of numba 0.59, whose only style that is today
     numba_dpex.dpjit = dpjit

@@ -43,10 +43,10 @@ def samples(device: str) -> None:
 def guarded_launches() -> dict[str, float]:
     """Host time in ns of a submission by dpctl, of prepared launches, and of prepared launches with other arguments."""
     runtime.load()
+    from numba_sycl import PreparedLaunch, build, compile_kernel
+    from numba_sycl.tensor import tensor as dpt
     from xebench import kernel
     from xebench import kernel_api as kapi
-    from xebench.dpex import PreparedLaunch, build, compile_kernel
-    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def add_scaled(item: kapi.NdItem, x: Any, y: Any, z: Any, n: Any) -> None:

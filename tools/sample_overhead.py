@@ -15,8 +15,9 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from xebench.dpex import build, compile_kernel
-from xebench.dpex.signature import index_space_extents
+from numba_sycl import build, compile_kernel
+from numba_sycl.signature import index_space_extents
+from numba_sycl.sycl_types import UsmArray
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
@@ -24,7 +25,6 @@ from xebench.measuring.stopping import decide
 from xebench.patterns.pattern import Variant
 from xebench.session.session import Session
 from xebench.system.children.worker import Sender
-from xebench.system.sycl_types import UsmArray
 from xebench.vocabulary import Metric, Role
 
 #: Samples in a round; the rounds of the two sides are taken in turns.

@@ -6,9 +6,8 @@ The guide's AXPY is of double precision, which not every GPU has and the lesson 
 import numpy as np
 
 from xebench import Claim, Figure, Pattern, Problem, output
-from xebench.dpex import onemkl
 
-from ..common import parts, staying_parts
+from ..common import onemkl, parts, staying_parts
 
 pattern = Pattern(
     name="axpy_devices",

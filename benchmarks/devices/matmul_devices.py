@@ -4,9 +4,8 @@ import dpnp
 import numpy as np
 
 from xebench import Claim, Figure, Pattern, Problem, output
-from xebench.dpex import onemkl
 
-from ..common import parts, square_matmul, staying_parts
+from ..common import onemkl, parts, square_matmul, staying_parts
 
 pattern = Pattern(
     name="matmul_devices",

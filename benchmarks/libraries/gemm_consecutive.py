@@ -6,9 +6,8 @@ The guide has a host thread for each call, or calls that do not wait. oneMKL's G
 from concurrent.futures import ThreadPoolExecutor
 
 from xebench import Claim, Pattern
-from xebench.dpex import onemkl
 
-from ..common import matrix_products
+from ..common import matrix_products, onemkl
 
 pattern = Pattern(
     name="gemm_consecutive",

@@ -6,7 +6,8 @@ The library's GEMM takes how far apart rows are: its leading dimension, which dp
 import numpy as np
 
 from xebench import Claim, Pattern, Problem, ceil_div, output
-from xebench.dpex import onemkl
+
+from ..common import onemkl
 
 pattern = Pattern(
     name="gemm_padded_rows",

@@ -4,7 +4,8 @@ import numpy as np
 
 from xebench import Claim, Pattern, Problem, ceil_div, device_func, fit, kernel, output
 from xebench import kernel_api as kapi
-from xebench.dpex import onemkl
+
+from ..common import onemkl
 
 pattern = Pattern(
     name="random_generators",

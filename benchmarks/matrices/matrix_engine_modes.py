@@ -7,7 +7,8 @@ was not used, and is skipped.
 import numpy as np
 
 from xebench import Claim, Figure, Pattern, Problem, output
-from xebench.dpex import onemkl
+
+from ..common import onemkl
 
 pattern = Pattern(
     name="matrix_engine_modes",

@@ -11,8 +11,8 @@ import numpy as np
 
 from xebench import Claim, Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
-from xebench.dpex import onemkl
 
+from ..common import onemkl
 from ..common.staging import host_array
 
 pattern = Pattern(

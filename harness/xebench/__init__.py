@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xebench.system import lazily, sycl_imports
+from numba_sycl import additions
+from numba_sycl.lazy import lazily
+from xebench.system import PACKAGE
 
 if TYPE_CHECKING:
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel, sycl_kernel
@@ -41,7 +43,9 @@ __all__ = [
     "sycl_kernel",
 ]
 
-sycl_imports.watch()
+additions.adapter_module = "xebench.dpex"
+additions.sycl_module = "xebench.dpex.sycl_modules"
+additions.opencl_archive = PACKAGE / "opencl_kernels.zip"
 
 __getattr__ = lazily(
     __name__,

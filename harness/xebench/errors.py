@@ -3,8 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
+
+from numba_sycl.errors import BrokenEnvironment, Refused, Unsupported, suggestion
+from numba_sycl.errors import UserError as XebenchError
+
+__all__ = [
+    "BrokenEnvironment",
+    "NoDevice",
+    "PatternError",
+    "Refused",
+    "RunFolderError",
+    "SharedModule",
+    "TooLarge",
+    "Unsupported",
+    "XebenchError",
+    "describe_error",
+    "escape_controls",
+    "first_line",
+    "suggestion",
+    "whole_text",
+]
 
 #: Characters of an error's text that are shown: the compiler's own messages fit.
 _LONGEST: Final = 500
@@ -57,35 +76,6 @@ def describe_error(error: BaseException) -> str:
     return ": ".join(filter(None, (type(error).__name__, first_line(error))))
 
 
-def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The next step after an unknown name: similar names, or else advice on where to find names.
-
-    Args:
-        word: name that the user wrote.
-        known: valid names.
-        otherwise: advice if no valid name is similar; by default the list of valid names.
-    """
-    from difflib import get_close_matches  # imported here: it takes 1 ms
-
-    names = sorted(set(known))
-    similar = get_close_matches(word, names) or get_close_matches(word.lower(), names)
-    if similar:
-        return f"did you mean {' or '.join(similar)}?"
-    return otherwise or f"known are {', '.join(names) or 'none'}"
-
-
-class XebenchError(Exception):
-    """The root of every error that ends a command with one line; ``exit_code`` is its exit status."""
-
-    exit_code = 2
-
-
-class BrokenEnvironment(XebenchError):
-    """The packages or the SYCL runtime of this environment cannot work together."""
-
-    exit_code = 3
-
-
 class NoDevice(XebenchError):
     """No SYCL device here fits the request."""
 
@@ -104,14 +94,6 @@ class SharedModule(PatternError):
     """Two revisions differ in a module that one process cannot have twice, so they are not compared."""
 
     exit_code = 6
-
-
-class Unsupported(XebenchError):
-    """The device lacks what a case needs; the case is recorded as skipped with this reason."""
-
-
-class Refused(XebenchError):
-    """The device, or its driver, refuses a problem or a command; the case is recorded as refused with this reason."""
 
 
 class TooLarge(Refused):

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.common import chase, nbody
 from benchmarks.common.in_opencl import TwinSession, argument, literal, twin_of
-from xebench.dpex import KernelBuildError, kernel
+from numba_sycl import KernelBuildError, kernel
 from xebench.errors import Unsupported
 
 

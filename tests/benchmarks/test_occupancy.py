@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xebench.dpex.signature import index_space_extents
+from numba_sycl.signature import index_space_extents
 from xebench.measuring.place import accepted_parameters
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file

@@ -16,12 +16,12 @@ from optional import needs
 from shared_folder import shared_folder
 
 import xebench
+from numba_sycl.stacks import is_current
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
 from xebench.results import Run
 from xebench.results.analysis.claim import from_json, is_expected
 from xebench.system.runtime import missing
-from xebench.system.runtime.packages import is_current
 from xebench.vocabulary import SAMPLED_STATES
 
 INFOS = discover()

@@ -44,10 +44,10 @@ class Asked:
 
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
-        from xebench.dpex.foreign_kernel import ForeignKernel
-        from xebench.dpex.kernel_options import options_of
-        from xebench.dpex.launch import check_index_space
-        from xebench.dpex.signature import signature_of
+        from numba_sycl.foreign_kernel import ForeignKernel
+        from numba_sycl.kernel_options import options_of
+        from numba_sycl.launch import check_index_space
+        from numba_sycl.signature import signature_of
 
         self.launches += 1
         foreign = isinstance(kernel, ForeignKernel)
@@ -75,7 +75,7 @@ class Asked:
 
 
 def _local_bytes(argument: Any) -> int:
-    from xebench.dpex.kernel_api import LocalAccessor
+    from numba_sycl.kernel_api import LocalAccessor
 
     if not isinstance(argument, LocalAccessor):
         return 0
@@ -84,8 +84,8 @@ def _local_bytes(argument: Any) -> int:
 
 def capabilities(kernel: Any, signature: Any) -> set[str]:
     """Those that the kernel's module declares, of the types that devices may lack."""
-    from xebench.dpex.compiler import compile_for
-    from xebench.dpex.spirv_cache import SpirvCache
+    from numba_sycl.compiler import compile_for
+    from numba_sycl.spirv_cache import SpirvCache
 
     spirv = compile_for(kernel, signature, SpirvCache()).spirv
     words = struct.unpack(f"<{len(spirv) // 4}I", spirv)
@@ -172,7 +172,7 @@ def _dtype(field: Any) -> Any:
 @pytest.mark.numba_dpex
 @pytest.mark.device
 def test_what_is_lacking_is_seen(session: Any) -> None:
-    from xebench.dpex import kernel, kernel_api
+    from numba_sycl import kernel, kernel_api
 
     @kernel(sub_group_size=16)
     def wide(item: kernel_api.NdItem, x, of_group):

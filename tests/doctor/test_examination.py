@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from fake_device import GPU
 
+from numba_sycl import libraries
 from xebench.doctor import examination as doctor
 from xebench.doctor.examination import Report, SelfTest, examine
 from xebench.system.children.process import ChildReply
-from xebench.system.runtime import libraries, list_devices, packages, sycl_headers
+from xebench.system.runtime import gpu_drivers, list_devices, packages, sycl_headers
 from xebench.system.runtime.packages import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
@@ -26,7 +27,7 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", list)
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(libraries, "nodes", lambda *root: [])
+    monkeypatch.setattr(gpu_drivers, "nodes", lambda *root: [])
     devices_are(monkeypatch, CPU)
     monkeypatch.setattr(doctor, "selftest", lambda device: SelfTest(device.device))
 
@@ -72,10 +73,10 @@ def test_a_driver_is_at_fault_only_where_no_package_is(
 
 def test_a_driver_whose_gpu_is_listed_is_there_whatever_its_file_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "existing_drivers", lambda variables: ["/usr/lib/libpocl.so"])
-    monkeypatch.setattr(libraries, "nodes", lambda *root: [Path("/dev/null")])
-    assert about(examine(), libraries.OPENCL_GPU_DRIVER).status == "warning"
+    monkeypatch.setattr(gpu_drivers, "nodes", lambda *root: [Path("/dev/null")])
+    assert about(examine(), gpu_drivers.OPENCL_GPU_DRIVER).status == "warning"
     devices_are(monkeypatch, replace(GPU, device="opencl:gpu:0", backend="opencl"), CPU)
-    assert about(examine(), libraries.OPENCL_GPU_DRIVER).status == "ok"
+    assert about(examine(), gpu_drivers.OPENCL_GPU_DRIVER).status == "ok"
 
 
 def test_one_good_device_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,9 +108,9 @@ def test_a_driver_that_crashes_while_listing_is_reported(monkeypatch: pytest.Mon
 def test_missing_devices_name_the_packages_that_bring_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     node = tmp_path / "renderD128"
     node.touch()
-    monkeypatch.setattr(libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(gpu_drivers, "nodes", lambda *root: [node])
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
-    monkeypatch.setattr(libraries, "_loader_problem", lambda loader: ("not found", "install libze1"))
+    monkeypatch.setattr(gpu_drivers, "_loader_problem", lambda loader: ("not found", "install libze1"))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
@@ -153,10 +154,10 @@ def test_a_gpu_that_may_not_be_opened_needs_no_package(monkeypatch: pytest.Monke
     (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(doctor, "hiding_variables", lambda environment, driver: "")
-    monkeypatch.setattr(libraries, "nodes", lambda *root: [node])
+    monkeypatch.setattr(gpu_drivers, "nodes", lambda *root: [node])
     monkeypatch.setattr(os, "access", lambda *arguments: False)
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: name)
-    monkeypatch.setattr(libraries, "_loader_problem", lambda loader: (None, ""))
+    monkeypatch.setattr(gpu_drivers, "_loader_problem", lambda loader: (None, ""))
     report = examine()
     assert about(report, "OpenCL GPU driver").detail == "libnvidia-opencl.so.1"
     assert about(report, "GPU").next_step.startswith("sudo usermod -aG ")

@@ -67,8 +67,8 @@ def test_no_check_passes_if_nothing_is_computed(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.device
 def test_no_check_passes_if_one_element_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba_sycl import tensor
     from xebench.doctor import self_test
-    from xebench.system.runtime import tensor
 
     def slightly_wrong(array: Any) -> Any:
         copy = real(array).copy()

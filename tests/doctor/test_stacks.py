@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from numba_sycl.stacks import Stack
 from xebench.doctor import examination as doctor
-from xebench.system.runtime.packages import Stack
 
 
 @pytest.mark.parametrize("used", Stack)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from xebench.dpex import repairs, separate_context
-from xebench.dpex.dpex_errors import RepairError
+from numba_sycl import separate_context
+from numba_sycl.errors import RepairError
+from xebench.dpex import repairs
 
 pytestmark = [pytest.mark.device, pytest.mark.numba_dpex]
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from xebench.system.runtime.packages import is_current
+from numba_sycl.stacks import is_current
 
 SUM = "print(int(dpnp.ones(3, device='cpu').sum()))"
 

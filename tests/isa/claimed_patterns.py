@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from numba_sycl import kernel
 from xebench import Claim, Pattern, Problem, output
 from xebench import kernel_api as kapi
-from xebench.dpex import kernel
 
 pattern = Pattern("claimed", guide="none", lesson="Adds.", presets={"smoke": {"n": 64}, "default": {"n": 64}})
 

@@ -24,9 +24,9 @@ def mixture() -> Source:
     """Shared local memory, a barrier, atomics, a loop, 64-bit integers, a logarithm."""
     import numpy as np
 
+    from numba_sycl import compile_kernel, kernel, native
+    from numba_sycl.tensor import tensor as dpt
     from xebench import kernel_api as kapi
-    from xebench.dpex import compile_kernel, kernel, native
-    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def mixture(item: kapi.NdItem, x: Any, big: Any, total: Any, steps: Any, tile: Any) -> None:
@@ -47,9 +47,9 @@ def mixture() -> Source:
 
 def block_copy() -> Source:
     """Copy 16 elements a work-item as blocks of the sub-group."""
+    from numba_sycl import compile_kernel, kernel, sub_group
+    from numba_sycl.tensor import tensor as dpt
     from xebench import kernel_api as kapi
-    from xebench.dpex import compile_kernel, kernel, sub_group
-    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel(sub_group_size=16)
     def copy_blocks(item: kapi.NdItem, x: Any, y: Any) -> None:
@@ -64,9 +64,9 @@ def block_copy() -> Source:
 
 def atomic_sum() -> Source:
     """Every work-item adds to the same number."""
+    from numba_sycl import compile_kernel, kernel
+    from numba_sycl.tensor import tensor as dpt
     from xebench import kernel_api as kapi
-    from xebench.dpex import compile_kernel, kernel
-    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def add_to_one(item: kapi.NdItem, x: Any, total: Any) -> None:

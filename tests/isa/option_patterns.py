@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from numba_sycl import kernel
 from xebench import Pattern, Problem, output
 from xebench import kernel_api as kapi
-from xebench.dpex import kernel
 
 pattern = Pattern(
     "register_modes",

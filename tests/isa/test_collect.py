@@ -38,7 +38,7 @@ def launches(found: Collected, pattern: str) -> list[KernelLaunch]:
 
 
 def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XEBENCH_NARROW", "on")  # as on a GPU
+    monkeypatch.setenv("NUMBA_SYCL_NARROW", "on")  # as on a GPU
     found = collected("subgroup_vector_payload", "slm_convolution_cache")
     command = [sys.executable, "-m", "xebench", "run", "subgroup_vector_payload", "slm_convolution_cache"]
     options = ["--preset", "smoke", "--device", "auto", "--budget", "0.2", "--output", str(tmp_path / "run")]

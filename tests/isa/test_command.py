@@ -150,9 +150,9 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc(run: Here) -> None:
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the repair of xebench.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now
+    from numba_sycl import compile_kernel, kernel, llvm_text
+    from numba_sycl.tensor import tensor as dpt
     from xebench import kernel_api as kapi
-    from xebench.dpex import compile_kernel, kernel, llvm_text
-    from xebench.system.runtime.tensor import tensor as dpt
 
     @kernel
     def copy(item: kapi.Item, x, y):

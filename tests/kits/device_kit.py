@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from numba_sycl import CompiledKernel, PreparedLaunch, build, compile_kernel, errors
+from numba_sycl.narrow.module import bounded_module
+from numba_sycl.stacks import is_current
+from numba_sycl.tensor import tensor as dpt
 from xebench import kernel_api as kapi
-from xebench.dpex import CompiledKernel, PreparedLaunch, build, compile_kernel, dpex_errors
-from xebench.dpex.narrow.module import bounded_module
-from xebench.system.runtime.packages import is_current
-from xebench.system.runtime.tensor import tensor as dpt
 
 #: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")
@@ -124,7 +124,7 @@ def refused(kernel: Any, *arguments: Any) -> str:
     """The one line with which a kernel is refused, after checking that it points at the line marked ``# wrong``."""
     if is_current() and importlib.util.find_spec("numba") is None:
         pytest.skip("kernels are compiled, and refused, where numba is installed")
-    with pytest.raises(dpex_errors.KernelCompileError) as caught:
+    with pytest.raises(errors.KernelCompileError) as caught:
         spirv_of(kernel, 16, *arguments)
     file, _, line = caught.value.location.rpartition(":")
     assert "# wrong" in Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]

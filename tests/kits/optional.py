@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
+from numba_sycl import libraries
 from xebench.errors import Unsupported
-from xebench.system.runtime import libraries
 
 #: What brings it.
 OPTIONAL: Final = {

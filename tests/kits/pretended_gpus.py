@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from optional import LIBRARIES, ROOT
 
-from xebench.system.runtime.packages import is_current
+from numba_sycl.stacks import is_current
 
 HERE: Final = Path(__file__).parents[1]
 CHECKOUT: Final = HERE.parent

@@ -18,8 +18,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from numba_sycl.stacks import is_current
 from xebench import device_func
-from xebench.system.runtime.packages import is_current
 
 #: Work-items of a launch, of a group, and elements of a work-item's own row.
 ITEMS, GROUP, ROW = 32, 8, 4

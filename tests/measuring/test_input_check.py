@@ -48,7 +48,7 @@ def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtyp
 
 
 def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xebench.dpex import build
+    from numba_sycl import build
     from xebench.measuring import results
     from xebench.session.device_memory import DeviceMemory
 

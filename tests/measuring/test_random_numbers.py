@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from numba_sycl.sycl_types import Array
 from xebench.measuring.random_numbers import BLOCK_BYTES, LARGE_BYTES, PART_BYTES, Asked, Numbers
-from xebench.system.sycl_types import Array
 
 SEED = 7
 N = LARGE_BYTES // 4

@@ -24,8 +24,8 @@ def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
 def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     import dpnp
 
+    from numba_sycl.tensor import tensor as dpt
     from xebench.measuring.results import arrays_of
-    from xebench.system.runtime.tensor import tensor as dpt
 
     found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
     assert [array.tolist() for array in found.values()] == [[1, 1], [1, 1, 1]]

@@ -16,18 +16,17 @@ runtime.load()
 import dpctl  # noqa: E402
 import numpy as np  # noqa: E402
 
+from numba_sycl import build, level_zero_library  # noqa: E402
+from numba_sycl.compiler import compile_for  # noqa: E402
+from numba_sycl.device_kernel import native_code  # noqa: E402
+from numba_sycl.native_handles import device_handle  # noqa: E402
+from numba_sycl.signature import signature_of  # noqa: E402
 from xebench import kernel  # noqa: E402
 from xebench import kernel_api as kapi  # noqa: E402
-from xebench.dpex import build  # noqa: E402
-from xebench.dpex.compiler import compile_for  # noqa: E402
-from xebench.dpex.device_kernel import native_code  # noqa: E402
-from xebench.dpex.native_handles import device_handle  # noqa: E402
-from xebench.dpex.signature import signature_of  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402
 from xebench.session.session import Session  # noqa: E402
 from xebench.session.several_devices import devices_alike  # noqa: E402
 from xebench.session.switches import looked_up  # noqa: E402
-from xebench.system.runtime import level_zero_library  # noqa: E402
 from xebench.system.runtime.devices import list_devices, open_device, select_device  # noqa: E402
 
 ITEMS = 1 << 14
@@ -230,7 +229,7 @@ def same_code(device: str) -> dict[str, bool]:
 
 def products(device: str) -> dict[str, str]:
     """Products of oneMKL in each of its modes; its trace (MKL_VERBOSE) says which one it took."""
-    from xebench.dpex import onemkl
+    from benchmarks.common import onemkl
 
     session = Session.on(device)
     square = session.alloc((1024, 1024), np.float32)

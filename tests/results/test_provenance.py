@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from numba_sycl.stacks import stack
 from xebench.results import provenance
-from xebench.system.runtime.packages import stack
 from xebench.vocabulary import GENERATOR
 
 

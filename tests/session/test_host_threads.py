@@ -106,7 +106,7 @@ def test_queues_made_by_threads_keep_their_clocks(session: Any) -> None:
 
 
 def test_a_library_call_of_one_thread_hides_nothing_of_the_others(session: Any) -> None:
-    from xebench.dpex import direct_calls
+    from numba_sycl import recording
 
     queues = [session.new_queue() for _ in range(THREADS)]
     arrays = [session.alloc(N, np.uint8, queue=queue) for queue in queues]
@@ -125,7 +125,7 @@ def test_a_library_call_of_one_thread_hides_nothing_of_the_others(session: Any) 
     for number in range(first_numbers, first_numbers + THREADS):
         own = [command.kind for command in measured.events if command.queue == number]
         assert own == ["library", "copy"] * 20
-    assert direct_calls.unrecorded.depth == 0
+    assert recording.unrecorded.depth == 0
 
 
 def test_a_thread_that_outlives_its_sample_is_told(session: Any) -> None:

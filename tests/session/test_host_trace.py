@@ -19,7 +19,7 @@ STEP_NS = 1000
 @pytest.fixture
 def traced() -> Any:
     """A session whose host's clock only readings move."""
-    from xebench.dpex.kernel_store import KernelStore
+    from numba_sycl.kernel_store import KernelStore
     from xebench.session.session import Session
 
     queue = Session.on("cpu").queue

@@ -363,11 +363,11 @@ def test_a_queue_is_flushed_on_opencl_again_and_again(monkeypatch: pytest.Monkey
 
 
 def test_a_kernel_with_a_sub_group_size_by_name_takes_that_of_the_variant() -> None:
-    from xebench.dpex import kernel, kernel_api, sub_group
-    from xebench.dpex.dpex_errors import OptionError
+    from numba_sycl import kernel, kernel_api, sub_group
+    from numba_sycl.errors import OptionError
+    from numba_sycl.tensor import tensor
     from xebench.measuring.place import start
     from xebench.session.session import Session
-    from xebench.system.runtime.tensor import tensor
 
     @kernel(sub_group_size="lanes")
     def size_of_each(item: kernel_api.NdItem, x):

@@ -59,8 +59,8 @@ def test_a_hierarchy_that_was_not_heeded_is_told(hierarchy: str, stacks: int, he
 def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     import dpctl
 
+    from numba_sycl import level_zero_library
     from xebench.session import switches
-    from xebench.system.runtime import level_zero_library
 
     monkeypatch.setattr(dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
     monkeypatch.setattr(switches, "device_handle", lambda device: device)
@@ -94,8 +94,8 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 ) -> None:
     from types import SimpleNamespace
 
+    from numba_sycl import level_zero_library
     from xebench.dpex import openmp
-    from xebench.system.runtime import level_zero_library
 
     target = SimpleNamespace(context=1, alloc=lambda size_bytes: size_bytes, free=lambda address: None)
     monkeypatch.setattr(openmp, "target_device", lambda device: target)

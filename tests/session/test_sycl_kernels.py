@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from numba_sycl.errors import ArgumentError, KernelBuildError
 from xebench import kernel_api as kapi
 from xebench import sycl_kernel
 from xebench.dpex import NeedsSyclCompiler
-from xebench.dpex.dpex_errors import ArgumentError, KernelBuildError
 from xebench.system.runtime import sycl_headers, sycl_shim
 
 pytestmark = pytest.mark.device
@@ -76,8 +76,8 @@ def test_accessors_streams_pointers_and_local_memory(session: Any, capfd: pytest
     assert squares.tolist() == [3 * i * i for i in range(8)]
     x, y = session.alloc(16, np.float32), session.alloc(4, np.float32)
     session.copy(x, np.arange(16, dtype=np.float32))
-    arguments = x, y, kapi.LocalAccessor(4, np.float32), 2.0
-    session.launch(sycl_kernel(ALL_KINDS, name="sums"), kapi.NdRange((16,), (4,)), *arguments)
+    kept = kapi.LocalAccessor(4, np.float32)
+    session.launch(sycl_kernel(ALL_KINDS, name="sums"), kapi.NdRange((16,), (4,)), x, y, kept, 2.0)
     found = np.empty(4, np.float32)
     session.copy(found, y)
     session.wait()

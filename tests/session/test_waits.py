@@ -56,8 +56,8 @@ def queues(session: Any, kind: str) -> Any:
 @pytest.mark.parametrize("how", ["kernel", "barrier", "copy"])
 @pytest.mark.parametrize("kind", ["in order", "out of order", "sub-devices"])
 def test_a_command_waits_for_another_queue(session: Any, kernels: Any, kind: str, how: str) -> None:
+    from numba_sycl.stacks import is_current
     from xebench import kernel_api as kapi
-    from xebench.system.runtime.packages import is_current
 
     store_late, copy_each = kernels
     first, second = queues(session, kind)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from xebench.system.runtime import packages
-from xebench.system.runtime.packages import Stack
+from numba_sycl import stacks
+from numba_sycl.stacks import Stack
 
 
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment that is to have the pinned stack, whatever it has."""
-    monkeypatch.setattr(packages, "stack", lambda: Stack.PINNED)
+    monkeypatch.setattr(stacks, "stack", lambda: Stack.PINNED)

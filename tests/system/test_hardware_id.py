@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from xebench.system.runtime import devices, level_zero_library, opencl_library
+from numba_sycl import level_zero_library, opencl_library
+from xebench.system.runtime import devices
 from xebench.system.runtime.devices import hardware_id
 
 PCI, UUID = 0x410F, 0x106A

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xebench.system.runtime import libraries
+from numba_sycl import libraries
 
 pytestmark = pytest.mark.usefixtures("pinned")
 

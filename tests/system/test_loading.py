@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from numba_sycl import libraries
+from numba_sycl.stacks import is_current
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import libraries, loading, packages
-from xebench.system.runtime.packages import Finding, is_current
+from xebench.system.runtime import gpu_drivers, loading, packages
+from xebench.system.runtime.packages import Finding
 
 PACKAGES = "dpctl, dpnp" if is_current() else "dpctl, dpnp, numba_dpex"
 CLEAN = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin"}
@@ -32,7 +34,7 @@ def sound(pinned: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "package_findings", lambda: [Finding("packages", "ok", "dpctl", "0.17.0")])
     monkeypatch.setattr(libraries, "missing_libraries", dict)
     monkeypatch.setattr(libraries, "find_library", lambda name: Path("/env/lib") / name)
-    monkeypatch.setattr(libraries, "nodes", list)
+    monkeypatch.setattr(gpu_drivers, "nodes", list)
     monkeypatch.delenv("OCL_ICD_FILENAMES", raising=False)
 
 
@@ -93,7 +95,7 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     assert "libintelocl.so is missing (package intel-opencl-rt)" in refusal()
-    monkeypatch.setattr(libraries, "nodes", lambda: [Path("/dev/dri/renderD128")])
+    monkeypatch.setattr(gpu_drivers, "nodes", lambda: [Path("/dev/dri/renderD128")])
     loading.check_environment()
     assert loading.cpu_driver_finding().status == "warning"
 
@@ -157,7 +159,7 @@ def test_a_newer_dpctl_is_one_line_and_no_traceback(tmp_path: Path) -> None:
     shadow(tmp_path, "dpctl", "0.22.1")
     done = run("from xebench.system import runtime; runtime.load()", PYTHONPATH=str(tmp_path))
     error = done.stderr.strip().splitlines()[-1]
-    assert error.startswith("xebench.errors.BrokenEnvironment: dpctl 0.22.1 is installed, 0.17.0 is needed: run ")
+    assert error.startswith("numba_sycl.errors.BrokenEnvironment: dpctl 0.22.1 is installed, 0.17.0 is needed: run ")
     assert ".so" not in done.stderr
 
 
@@ -211,7 +213,7 @@ def test_a_library_that_cannot_be_loaded_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "libsvml.so").write_bytes(b"damaged")
     done = run(
         "from xebench.system import runtime\n"
-        "from xebench.system.runtime import libraries\n"
+        "from numba_sycl import libraries\n"
         "from pathlib import Path\n"
         "real = libraries.library_folders\n"
         f"libraries.library_folders = lambda: [Path({str(tmp_path)!r}), *real()]\n"

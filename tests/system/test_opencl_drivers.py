@@ -9,8 +9,8 @@ from unittest.mock import Mock
 
 import pytest
 
+from numba_sycl import libraries, stacks
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import libraries, packages
 from xebench.system.runtime.variables import hiding_variables
 
 INTEL = "processor : 0\nvendor_id : GenuineIntel\nflags\t\t: fpu avx avx2 fma bmi2\n"
@@ -55,7 +55,7 @@ def test_a_driver_in_a_path_with_a_space_gets_another(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     named = Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"])
     assert named == Path(settings(vendors, cpu_driver)["OCL_ICD_FILENAMES"])
-    assert named.is_relative_to(tmp_path / "cache/xebench/driver") and " " not in str(named.resolve())
+    assert named.is_relative_to(tmp_path / "cache/numba-sycl/driver") and " " not in str(named.resolve())
     assert (named.read_text(), (named.parent / "beside.rtl").read_text()) == ("driver", "part")
     assert not hiding_variables({"OCL_ICD_FILENAMES": str(named)}, cpu_driver)
     # where the environment's own cache has a space, too, and on another file system
@@ -155,7 +155,7 @@ def test_the_series_is_in_the_file_name_or_the_package(tmp_path: Path, monkeypat
     plain = tmp_path / "copy" / "libintelocl.so"
     plain.parent.mkdir()
     plain.touch()
-    monkeypatch.setattr(packages, "installed_version", lambda package: "2026.2.0")
+    monkeypatch.setattr(stacks, "installed_version", lambda package: "2026.2.0")
     assert libraries.cpu_driver_series(plain) == 2026
-    monkeypatch.setattr(packages, "installed_version", lambda package: None)
+    monkeypatch.setattr(stacks, "installed_version", lambda package: None)
     assert libraries.cpu_driver_series(plain) is None

@@ -12,36 +12,37 @@ from pathlib import Path
 
 import pytest
 
-from xebench.system.runtime import libraries, loading, packages
-from xebench.system.runtime.packages import Stack
+from numba_sycl import libraries, stacks
+from numba_sycl.stacks import Stack
+from xebench.system.runtime import loading, packages
 
 
 @pytest.fixture
 def current(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An environment without numba-dpex, whose dpctl is of today."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(packages, "_dpctl_version", lambda: "0.22.1")
+    monkeypatch.setattr(stacks, "_dpctl_version", lambda: "0.22.1")
     monkeypatch.setattr(packages, "in_conda", lambda: False)
-    packages.stack.cache_clear()
+    stacks.stack.cache_clear()
     yield
-    packages.stack.cache_clear()
+    stacks.stack.cache_clear()
 
 
 @pytest.mark.numba_dpex
 def test_where_numba_dpex_is_the_stack_is_pinned() -> None:
-    assert packages.stack() is Stack.PINNED
-    assert not packages.is_current()
+    assert stacks.stack() is Stack.PINNED
+    assert not stacks.is_current()
 
 
 @pytest.mark.usefixtures("current")
 def test_without_numba_dpex_it_is_current() -> None:
-    assert packages.stack() is Stack.CURRENT
+    assert stacks.stack() is Stack.CURRENT
 
 
 @pytest.mark.usefixtures("current")
 def test_a_pinned_set_that_lost_numba_dpex_is_a_broken_pinned_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "_dpctl_version", lambda: "0.17.0")
-    assert packages.stack() is Stack.PINNED
+    monkeypatch.setattr(stacks, "_dpctl_version", lambda: "0.17.0")
+    assert stacks.stack() is Stack.PINNED
 
 
 @pytest.mark.usefixtures("current")
@@ -95,7 +96,7 @@ def test_numba_is_of_a_version_that_was_seen_to_compile(numba: str | None, statu
 
 
 def test_the_range_of_numba_is_the_one_that_is_installed() -> None:
-    first, beyond = packages.NUMBA
+    first, beyond = stacks.NUMBA
     required = importlib.metadata.requires("xebench") or ()
     old, new = sorted((one for one in required if re.match("numba[^-].*python_version", one)), key=len, reverse=True)
     assert f"<{beyond}," in old

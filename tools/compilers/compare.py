@@ -32,9 +32,9 @@ from typing import Any, Final, TextIO
 import msgspec
 import numpy as np
 
+from numba_sycl.kernel_options import KernelOptions
 from tools.compilers.modules import Module, read_index, source_key
 from tools.pages import renewed
-from xebench.dpex.kernel_options import KernelOptions
 from xebench.errors import XebenchError
 from xebench.isa.compilation import CompileCache, Compiled, Source, Target
 from xebench.isa.kernel_code import compile_all, read_code
@@ -88,8 +88,8 @@ def compare_all_bytes() -> None:
 
 def versions(theirs: Path) -> dict[str, str]:
     """Versions of what made the modules, and of the driver."""
-    from xebench.dpex.spirv_cache import compiler_versions
-    from xebench.system.runtime.packages import installed_version
+    from numba_sycl.spirv_cache import compiler_versions
+    from numba_sycl.stacks import installed_version
 
     made = {f"theirs: {name}": version for name, version in read_index(theirs).versions.items()}
     return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}
@@ -126,12 +126,12 @@ def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.system import runtime
 
     runtime.load()
+    from numba_sycl.foreign_kernel import ForeignKernel
+    from numba_sycl.identity import UnknownIdentity
+    from numba_sycl.kernel_store import KernelStore
+    from numba_sycl.signature import signature_of
     from tools.compilers.suite_kernels import CompilingSession, collect_preset
     from xebench.dpex import direct_calls
-    from xebench.dpex.foreign_kernel import ForeignKernel
-    from xebench.dpex.identity import UnknownIdentity
-    from xebench.dpex.kernel_store import KernelStore
-    from xebench.dpex.signature import signature_of
     from xebench.patterns.registry import builtin_files, read
     from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass
@@ -179,10 +179,10 @@ def compare_kernel(
     out: TextIO,
 ) -> None:
     """Run both modules of a kernel on the same bytes."""
-    from xebench.dpex import PreparedLaunch, build
-    from xebench.dpex.compiler import compile_here
-    from xebench.dpex.dpex_errors import DpexError
-    from xebench.dpex.signature import CompiledKernel, as_usm_array
+    from numba_sycl import PreparedLaunch, build
+    from numba_sycl.compiler import compile_here
+    from numba_sycl.errors import DpexError
+    from numba_sycl.signature import CompiledKernel, as_usm_array
     from xebench.patterns.registry import portable_source
 
     file = portable_source(kernel.py_func.__code__.co_filename)

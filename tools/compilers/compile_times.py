@@ -62,11 +62,12 @@ def times(folder: Path) -> dict[str, Any]:
     from xebench.system import runtime
 
     runtime.load()
+    from numba_sycl import SpirvCache
+    from numba_sycl.compiler import of_this_stack
+    from numba_sycl.signature import signature_of
+    from numba_sycl.spirv_cache import this_compiler
     from tools.compilers.suite_kernels import CompilingSession, NotingStore, collect_preset
-    from xebench.dpex import SpirvCache, direct_calls
-    from xebench.dpex.compiler import of_this_stack
-    from xebench.dpex.signature import signature_of
-    from xebench.dpex.spirv_cache import this_compiler
+    from xebench.dpex import direct_calls
     from xebench.patterns.registry import builtin_files, read
     from xebench.session.session import Session
     from xebench.vocabulary import DeviceClass

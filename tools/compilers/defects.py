@@ -103,8 +103,8 @@ def not_of_maximum() -> str:
     from xebench.system import runtime
 
     runtime.load()
+    from numba_sycl.tensor import tensor
     from xebench.session.session import Session
-    from xebench.system.runtime.tensor import tensor
 
     session = Session.on("opencl:cpu:0")
     numbers = np.arange(8, dtype=np.int32) * 5 % 8

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from xebench.dpex.identity import Identity
+from numba_sycl.identity import Identity
 
 INDEX: Final = "kernels.json"
 
@@ -79,12 +79,12 @@ def compile_suite(folder: Path) -> list[str]:
     from xebench.system import runtime
 
     runtime.load()
+    from numba_sycl import options_of
+    from numba_sycl.compiler import compile_for
+    from numba_sycl.foreign_kernel import ForeignKernel
+    from numba_sycl.signature import signature_of
+    from numba_sycl.spirv_cache import compiler_versions
     from tools.compilers.suite_kernels import NotingStore, collect_kernels
-    from xebench.dpex import options_of
-    from xebench.dpex.compiler import compile_for
-    from xebench.dpex.foreign_kernel import ForeignKernel
-    from xebench.dpex.signature import signature_of
-    from xebench.dpex.spirv_cache import compiler_versions
     from xebench.patterns.registry import builtin_files, portable_source, read
 
     found: dict[str, Module] = {}

@@ -10,9 +10,9 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from numba_sycl.events import DeviceEvent
+from numba_sycl.kernel_store import KernelStore
 from xebench.dpex import direct_calls
-from xebench.dpex.events import DeviceEvent
-from xebench.dpex.kernel_store import KernelStore
 from xebench.errors import Unsupported, describe_error
 from xebench.measuring.bound_problem import Binding, Bound
 from xebench.measuring.place import accepted_parameters, start

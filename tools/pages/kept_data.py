@@ -2,8 +2,8 @@
 
 ``suite --save harness/xebench/isa/data/isa_suite.json`` compiles the whole suite for docs/generated-code.md, and its
 answers to claims. The others are for docs/native-twins.md: ``twins`` compiles kernels of Python and their twins
-(with ``XEBENCH_NARROW=off`` as modules of 64 bits), ``cures`` says what the compiler's cures save, on the pinned stack,
-and ``times RUN`` has device times of a run on a CPU device, and what a launch pays for its limit.
+(with ``NUMBA_SYCL_NARROW=off`` as modules of 64 bits), ``cures`` says what the compiler's cures save, on the pinned
+stack, and ``times RUN`` has device times of a run on a CPU device, and what a launch pays for its limit.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Final
 import click
 import pandas as pd
 
+from numba_sycl.narrow import narrow_switch
 from tools.overhead import guarded_launches
 from tools.pages import generated_code
 from tools.pages.native_twins import COLUMNS, COUNTS, LANES, SUITE, TIMES
@@ -35,7 +36,6 @@ from xebench.isa.ocloc import find_compiler
 from xebench.isa.table import code_answers, compile_launches, row, targets
 from xebench.patterns.registry import discover
 from xebench.results import Run, load_run
-from xebench.system.runtime.variables import narrow_switch
 
 ROOT: Final = Path(__file__).parents[2]
 GPUS: Final = ("pvc", "dg2", "tgllp", "bmg")
@@ -143,7 +143,7 @@ def counted(way: str, package: Path, program: str, gpus: Sequence[str], folder: 
     """
     table = folder / f"{way}.csv"
     caches = {"XDG_CACHE_HOME": str(folder / "kept")} if way == "plain" else {}  # its kernels have the others' names
-    environment = {**os.environ, **caches, "PYTHONPATH": str(package), "XEBENCH_NARROW": WAYS[way]}
+    environment = {**os.environ, **caches, "PYTHONPATH": str(package), "NUMBA_SYCL_NARROW": WAYS[way]}
     command = [sys.executable, "-m", "xebench", "isa", "--ocloc", program, "--gpu", ",".join(gpus)]
     subprocess.run(
         [*command, "--table", str(table), "--format", "csv"], env=environment, stdout=subprocess.DEVNULL, check=True

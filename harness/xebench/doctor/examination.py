@@ -20,14 +20,16 @@ from typing import Any, Final
 
 import msgspec
 
+from numba_sycl import libraries
+from numba_sycl.stacks import Stack, in_conda, is_current, stack
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.system.children import Program
 from xebench.system.children.process import answer as answer_parent
 from xebench.system.children.process import ask
-from xebench.system.runtime import libraries, list_devices, load, packages
+from xebench.system.runtime import gpu_drivers, list_devices, load, packages
 from xebench.system.runtime.devices import DeviceInfo, other_gpus
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
-from xebench.system.runtime.packages import SETUP, Finding, Stack, stack
+from xebench.system.runtime.packages import SETUP, Finding
 from xebench.system.runtime.sycl_headers import buffers_finding
 from xebench.system.runtime.variables import hiding_variables
 
@@ -55,7 +57,7 @@ def _command() -> list[str]:
 
 
 def _check_environment() -> None:
-    if packages.in_conda():
+    if in_conda():
         raise XebenchError("pip's pinned set is not for conda: run conda env update --file conda-env.yml")
     wanted, running = (".".join(map(str, version)) for version in (packages.FIRST_PYTHON, sys.version_info[:2]))
     if not packages.FIRST_PYTHON <= sys.version_info[:2] < packages.BEYOND_PINNED:
@@ -168,8 +170,8 @@ def examine() -> Report:
     ]
     findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)
-    findings += libraries.level_zero_findings(expected=bool(libraries.nodes()))
-    findings += libraries.access_findings()
+    findings += gpu_drivers.level_zero_findings(expected=bool(gpu_drivers.nodes()))
+    findings += gpu_drivers.access_findings()
     if broken:
         step = "fix the problems above, then run xebench doctor again"
         findings.append(Finding("devices", "error", "devices", "not looked for", step))
@@ -189,13 +191,13 @@ def examine() -> Report:
 def _as_offered(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
     """The finding on OpenCL drivers for GPUs: whatever the file of one is called, its devices show what it is."""
     gpu = next((device for device in devices if device.device.startswith("opencl:gpu")), None)
-    if finding.title != libraries.OPENCL_GPU_DRIVER or finding.status == "ok" or gpu is None:
+    if finding.title != gpu_drivers.OPENCL_GPU_DRIVER or finding.status == "ok" or gpu is None:
         return finding
     return Finding(finding.topic, "ok", finding.title, f"{gpu.driver_version}, which offers {gpu.name}")
 
 
 def _package_findings() -> list[Finding]:
-    if packages.is_current() or packages.pinned_versions():
+    if is_current() or packages.pinned_versions():
         findings = packages.package_findings()
         wrong = [finding for finding in findings if finding.status == "error"]
         return [
@@ -219,7 +221,7 @@ def _opencl_findings() -> Iterator[Finding]:
             yield Finding("opencl", "warning", "OpenCL driver", detail, "remove or reinstall that driver")
     yield cpu_driver_finding()
     existing = libraries.existing_drivers(os.environ)
-    yield libraries.opencl_finding(existing, expected=bool(libraries.nodes()))
+    yield gpu_drivers.opencl_finding(existing, expected=bool(gpu_drivers.nodes()))
 
 
 def _list() -> tuple[tuple[DeviceInfo, ...], str | None]:
@@ -252,9 +254,9 @@ def _device_findings(
         yield Finding("devices", "warning", "variables", f"{hiding} may hide devices", "unset unintended ones")
     if "cpu" not in classes:
         yield Finding("devices", "warning", "CPU device", "none found", _next_step(hiding, before, ("CPU driver",)))
-    if libraries.nodes() and "gpu" not in classes:
+    if gpu_drivers.nodes() and "gpu" not in classes:
         detail = "there is a device node, but no driver offers the GPU"
-        drivers = (libraries.OPENCL_GPU_DRIVER, "Level Zero loader", "Level Zero GPU driver", "GPU")
+        drivers = (gpu_drivers.OPENCL_GPU_DRIVER, "Level Zero loader", "Level Zero GPU driver", "GPU")
         yield Finding("devices", "warning", "GPU", detail, _next_step(hiding, before, drivers))
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import dpctl
 import numpy as np
 
-from xebench.dpex import kernel
-from xebench.dpex import kernel_api as kapi
-from xebench.dpex.kernel_store import KernelStore
+from numba_sycl import kernel
+from numba_sycl import kernel_api as kapi
+from numba_sycl.kernel_store import KernelStore
+from numba_sycl.tensor import asarray, asnumpy
 from xebench.errors import NoDevice, describe_error
 from xebench.system.runtime.devices import DeviceInfo, describe, missing, open_device
-from xebench.system.runtime.tensor import asarray, asnumpy
 
 
 def first_difference(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], ulp: int = 0) -> str | None:

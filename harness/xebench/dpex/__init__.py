@@ -3,7 +3,7 @@
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
 (``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
 this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are compiled by
-our own target of numba (``xebench.dpex.code_generation``); all that builds and launches them is the same.
+our own target of numba (``numba_sycl.code_generation``); all that builds and launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -15,17 +15,17 @@ Example:
 # ruff: noqa: E402  (nothing of numba-dpex can be imported before the runtime is loaded)
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xebench.system.runtime.loading import load
 
 load()
 
-from xebench.dpex import atomics, kernel_api, native, sub_group, vector, work_group
-from xebench.dpex.compiler import compile_kernel
-from xebench.dpex.decorators import device_func, kernel, load_numba_dpex, specialize
-from xebench.dpex.device_kernel import DeviceKernel, build, separate_context
-from xebench.dpex.dpex_errors import (
+from numba_sycl import atomics, kernel_api, native, sub_group, vector, work_group
+from numba_sycl.compiler import compile_kernel
+from numba_sycl.decorators import device_func, kernel, specialize
+from numba_sycl.device_kernel import DeviceKernel, build, separate_context
+from numba_sycl.errors import (
     ArgumentError,
     CommandRefused,
     DpexError,
@@ -42,31 +42,44 @@ from xebench.dpex.dpex_errors import (
     SubmissionError,
     UnsupportedByDevice,
 )
-from xebench.dpex.events import DeviceEvent
-from xebench.dpex.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
-from xebench.dpex.kernel_options import KernelOptions, options_of
-from xebench.dpex.launch import PreparedLaunch
-from xebench.dpex.parametric_kernel import ParametricKernel
-from xebench.dpex.signature import CompiledKernel
-from xebench.dpex.spirv_cache import SpirvCache
+from numba_sycl.events import DeviceEvent
+from numba_sycl.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
+from numba_sycl.kernel_options import KernelOptions, options_of
+from numba_sycl.launch import PreparedLaunch
+from numba_sycl.parametric_kernel import ParametricKernel
+from numba_sycl.signature import CompiledKernel
+from numba_sycl.spirv_cache import SpirvCache
+from numba_sycl.stacks import is_current, numba_dpex
 from xebench.dpex.sycl_source import sycl_kernel
-from xebench.system.runtime.packages import is_current
 
 if TYPE_CHECKING or is_current():
-    from xebench.dpex.drop_in import call_kernel, call_kernel_async
+    from numba_sycl.drop_in import call_kernel, call_kernel_async
 else:
     from numba_dpex import call_kernel, call_kernel_async
 
     from xebench.dpex import numba_compiler, repairs
+    from xebench.dpex.numba_compiler import compile_by_numba  # noqa: F401  (for `numba_sycl.compiler`)
 
     repairs.apply()
     numba_compiler.install_translation()
     numba_compiler.install_launches()
 
-from xebench.dpex.numba_dpex_names import as_numba_dpex
-from xebench.dpex.numba_dpex_names import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
+from numba_sycl.numba_dpex_names import as_numba_dpex
+from numba_sycl.numba_names import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)
 
 NdRange, Range = kernel_api.NdRange, kernel_api.Range
+
+
+def load_numba_dpex() -> Any:
+    """The module ``numba_dpex``, for what only it has, such as its own ``call_kernel``.
+
+    Raises:
+        NeedsCompiler: the current stack has none; a variant that needs it is skipped there.
+    """
+    if is_current():
+        raise NeedsCompiler("numba_dpex.call_kernel and the like")
+    return numba_dpex()
+
 
 __all__ = [
     "ArgumentError",
@@ -100,28 +113,17 @@ __all__ = [
     "call_kernel",
     "call_kernel_async",
     "compile_kernel",
-    "compiler",
     "device_func",
-    "device_kernel",
     "direct_calls",
-    "dpex_errors",
-    "events",
-    "foreign_kernel",
     "kernel",
     "kernel_api",
-    "kernel_store",
-    "launch",
     "load_numba_dpex",
-    "narrow",
     "native",
-    "native_handles",
     "opencl_kernel",
     "openmp",
     "options_of",
     "separate_context",
-    "signature",
     "specialize",
-    "spirv_cache",
     "spirv_kernel",
     "sub_group",
     "sycl_kernel",

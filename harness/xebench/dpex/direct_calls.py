@@ -1,96 +1,32 @@
 """Record what a variant submits past its session, as if it had used the session.
 
 A worker process calls :func:`install` before it imports benchmark files. Functions of numba-dpex (where it is), dpnp
-and ``dpctl.tensor`` then have stand-ins, which do what the original does until :func:`recorded_by` names the session
-that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such as those of
-``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.results.analysis.answer`).
+and ``dpctl.tensor`` then have stand-ins, which do what the original does until `numba_sycl.recording.recorded_by` names
+the session that takes the calls. A session's queues are :class:`RecordedQueue`. Commands that go yet another way, such
+as those of ``dpctl.memory``, are left to the comparison of host times (:mod:`xebench.results.analysis.answer`).
 """
 
 from __future__ import annotations
 
 import functools
 import gc
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dpctl
 import dpnp
 
-from xebench.dpex.events import DeviceEvent
-from xebench.system.runtime.packages import is_current
-from xebench.system.runtime.tensor import tensor
-from xebench.system.sycl_types import Event
+from numba_sycl.events import DeviceEvent
+from numba_sycl.recording import Recording, recording
+from numba_sycl.stacks import is_current
+from numba_sycl.sycl_types import Event
+from numba_sycl.tensor import tensor
 
 #: Where functions of arrays are found by users of dpnp and of dpctl.
 _LIBRARIES = (dpnp, dpnp.fft, dpnp.linalg, dpnp.random, tensor)
 
 #: How ``array[...] = value`` copies.
 _COPIES = ("_copy_from_usm_ndarray_to_usm_ndarray", "_copy_from_numpy_into")
-
-
-class Recording(Protocol):
-    """Takes direct calls: a :class:`xebench.session.session.Session`."""
-
-    def launch_directly(self, kernel: Any, index_space: Any, arguments: Sequence[Any], depends: Sequence[Event]) -> Any:
-        """Launch a kernel; gives its event."""
-
-    def call_directly(self, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
-        """Call a function of a library."""
-
-    def note_directly(
-        self,
-        kind: str,
-        name: str,
-        queue: dpctl.SyclQueue,
-        event: dpctl.SyclEvent,
-        copied: tuple[Any, Any, int] | None = None,
-    ) -> None:
-        """Record a command that was submitted to a queue; of a copy where to, where from and how many bytes."""
-
-    def doubt_directly(self, why: str, queue: dpctl.SyclQueue) -> None:
-        """Note that commands on a queue are not recorded."""
-
-
-_session: Recording | None = None
-
-
-class _Unrecorded(threading.local):
-    """See `unrecorded`. It is entered for every copy of a sample: a generator would take four times as long."""
-
-    depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.depth -= 1
-
-
-#: A block in which direct calls of this thread are not recorded, as within a library.
-unrecorded: Final = _Unrecorded()
-
-
-def recording() -> Recording | None:
-    """The session that takes direct calls of this thread; None if none does."""
-    return None if unrecorded.depth else _session
-
-
-class recorded_by:  # noqa: N801 a block
-    """Record the direct calls of all threads in this session during a block; None records nothing."""
-
-    __slots__ = ("_inner", "_outer")
-
-    def __init__(self, session: Recording | None) -> None:
-        self._inner = session
-
-    def __enter__(self) -> None:
-        global _session
-        self._outer, _session = _session, self._inner
-
-    def __exit__(self, *_: object) -> None:
-        global _session  # noqa: PLW0603
-        _session = self._outer
 
 
 class RecordedQueue(dpctl.SyclQueue):  # type: ignore[misc]

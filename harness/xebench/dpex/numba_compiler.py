@@ -1,6 +1,6 @@
 """Kernels to SPIR-V by numba-dpex, each stage timed by itself, the identity of such a compilation, and our hooks in it.
 
-A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`xebench.dpex.identity`)
+A wrong match would run the wrong kernel, so this is conservative: to what the kernel is (:mod:`numba_sycl.identity`)
 it adds the bytecode and constants of each function, the argument types and the versions of the compilers. Where a
 kernel refers to something without an identity, there is no fingerprint and the kernel is compiled again.
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -36,17 +37,16 @@ from numba_dpex.kernel_api_impl.spirv import spirv_generator
 from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKernelDispatcher, _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
-from xebench.dpex import llvm_text
-from xebench.dpex.code_generation.integers import replacements
-from xebench.dpex.compiler_messages import compile_error, divergence_error, find_divergent_call
-from xebench.dpex.dpex_errors import KernelOnly
-from xebench.dpex.foreign_kernel import Parameter
-from xebench.dpex.identity import Identity, UnknownIdentity, extensions_digest
-from xebench.dpex.kernel_options import NO_OPTIONS, KernelOptions, called_on_host, options_of_compiler
-from xebench.dpex.llvm_text import launch_facts
-from xebench.dpex.narrow.module import bounded_module
-from xebench.dpex.repairs import cures, odd_widths
-from xebench.dpex.signature import (
+from numba_sycl import llvm_text
+from numba_sycl.code_generation.integers import replacements
+from numba_sycl.compiler_messages import compile_error, divergence_error, find_divergent_call
+from numba_sycl.errors import KernelOnly
+from numba_sycl.foreign_kernel import Parameter
+from numba_sycl.identity import Identity, UnknownIdentity, extensions_digest
+from numba_sycl.kernel_options import NO_OPTIONS, KernelOptions, called_on_host, options_of_compiler
+from numba_sycl.llvm_text import launch_facts
+from numba_sycl.narrow.module import bounded_module
+from numba_sycl.signature import (
     ArgumentType,
     ArrayType,
     CompiledKernel,
@@ -55,7 +55,8 @@ from xebench.dpex.signature import (
     Signature,
     not_a_kernel,
 )
-from xebench.dpex.spirv_cache import SpirvCache, kept_or_compiled, this_compiler, toolchain
+from numba_sycl.spirv_cache import SpirvCache, kept_or_compiled, this_compiler, toolchain
+from xebench.dpex.repairs import cures, odd_widths
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
 SPIRV_EXTENSIONS = (
@@ -261,7 +262,7 @@ def fingerprint(kernel: Any, signature: Signature) -> str | None:
     """The identity of compiling ``kernel`` for ``signature``, or None if it cannot be determined."""
     identity = _OfCompilation()
     try:
-        identity.add(toolchain(*_PACKAGES))
+        identity.add(toolchain(*_PACKAGES, adapter=Path(__file__).parent))
         identity.add([str(getattr(config, name)) for name in _SETTINGS])
         identity.add(repr(signature))
         identity.add(extensions_digest())

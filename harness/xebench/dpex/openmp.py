@@ -18,12 +18,13 @@ from typing import Any, Final, NamedTuple
 import dpctl
 import numpy as np
 
-from xebench.dpex.native_handles import device_handle
+from numba_sycl import level_zero_library, libraries
+from numba_sycl.native_handles import device_handle
+from numba_sycl.sycl_types import Array, Device
 from xebench.errors import Unsupported
 from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
-from xebench.system.runtime import level_zero_library, libraries, set_variables
-from xebench.system.sycl_types import Array, Device
+from xebench.system.runtime import set_variables
 
 __all__ = ["Map", "TargetDevice", "TargetRegion", "target_device"]
 

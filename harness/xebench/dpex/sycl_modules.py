@@ -8,13 +8,13 @@ import re
 import time
 from dataclasses import replace
 
-from xebench.dpex.dpex_errors import KernelBuildError, NeedsSyclCompiler
-from xebench.dpex.foreign_kernel import ForeignKernel, required_extents
-from xebench.dpex.signature import CompiledKernel, Signature
-from xebench.dpex.spirv_cache import CachedSpirv, SpirvCache
-from xebench.dpex.spirv_module import EntryPoint, entry_points
+from numba_sycl.errors import KernelBuildError, NeedsSyclCompiler
+from numba_sycl.foreign_kernel import ForeignKernel, required_extents
+from numba_sycl.signature import CompiledKernel, Signature
+from numba_sycl.spirv_cache import CachedSpirv, SpirvCache
+from numba_sycl.spirv_module import EntryPoint, entry_points
+from numba_sycl.stacks import installed_version
 from xebench.system.runtime import sycl_headers, sycl_shim
-from xebench.system.runtime.packages import installed_version
 
 _ENTRY = "__sycl_kernel_{}"
 _ERROR = re.compile(r"^\s*\S+?:(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)

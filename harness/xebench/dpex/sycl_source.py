@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from xebench.dpex.dpex_errors import OptionError
-from xebench.dpex.foreign_kernel import (
+from numba_sycl.errors import OptionError
+from numba_sycl.foreign_kernel import (
     COMMENT,
     NUMBERS,
     ForeignKernel,
@@ -18,7 +18,7 @@ from xebench.dpex.foreign_kernel import (
     StreamObject,
     caller,
 )
-from xebench.dpex.kernel_options import KernelOptions
+from numba_sycl.kernel_options import KernelOptions
 from xebench.errors import suggestion
 
 _KERNEL = re.compile(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from numba_sycl.sycl_types import Queue
 from xebench.errors import XebenchError, describe_error
 from xebench.measuring.correctness import Expected
 from xebench.measuring.device_worker import Lost
@@ -30,7 +31,6 @@ from xebench.session.device_memory import Flusher
 from xebench.session.session import Session
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
-from xebench.system.sycl_types import Queue
 from xebench.vocabulary import Metric, Role, State, Status
 
 #: Values in place of a pattern and its preset.

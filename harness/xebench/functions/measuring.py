@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from numba_sycl.sycl_types import Queue
 from xebench.errors import XebenchError, escape_controls
 from xebench.functions.request import (
     BUDGET_S,
@@ -23,7 +24,6 @@ from xebench.functions.tables import CELLS, cells, events_words, host_doubt, rem
 from xebench.results import Run
 from xebench.results.analysis.claim import Claim, Claims, claims_of
 from xebench.session.session import Session
-from xebench.system.sycl_types import Queue
 from xebench.vocabulary import Metric, State
 
 #: Relative and absolute tolerance for results: float32 has seven digits, and sums in another order lose some.

@@ -10,8 +10,10 @@ from typing import Any, Final
 import dpctl
 import numpy as np
 
-from xebench.dpex import KernelCompileError, direct_calls
-from xebench.dpex.kernel_store import KernelStore
+from numba_sycl import KernelCompileError
+from numba_sycl.kernel_store import KernelStore
+from numba_sycl.sycl_types import Queue
+from xebench.dpex import direct_calls
 from xebench.errors import NoDevice, XebenchError, suggestion
 from xebench.functions.family import FunctionFamily, Settings, measured_apart, refuse_what_stays_here
 from xebench.measuring.sampling import MIN_INSTANCES, Sampling
@@ -19,7 +21,6 @@ from xebench.results.analysis.claim import Claim
 from xebench.session.session import Session
 from xebench.system.runtime import select_device
 from xebench.system.runtime.devices import device_class
-from xebench.system.sycl_types import Queue
 from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
 
 #: Seconds for the samples of one call of `measure` or `compare`.

@@ -9,10 +9,11 @@ from typing import Any
 import dpctl
 import numpy as np
 
-from xebench.dpex import direct_calls, kernel_api
-from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.narrow import is_within
-from xebench.dpex.signature import CompiledKernel, index_space_extents
+from numba_sycl import kernel_api
+from numba_sycl.kernel_store import KernelStore
+from numba_sycl.narrow import is_within, narrow_switch
+from numba_sycl.signature import CompiledKernel, index_space_extents
+from xebench.dpex import direct_calls
 from xebench.errors import describe_error
 from xebench.isa.asked_gpu import AskedGpu
 from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, Note, VariantWithoutKernel
@@ -25,7 +26,6 @@ from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
 from xebench.system import runtime
 from xebench.system.children.worker import Parent
-from xebench.system.runtime.variables import narrow_switch
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from numba_sycl.sycl_types import Array
 from xebench.errors import TooLarge, suggestion
 from xebench.measuring.comparison import same_bits
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
 from xebench.system.runtime.devices import gib
-from xebench.system.sycl_types import Array
 
 if TYPE_CHECKING:
     from xebench.session.device_memory import DeviceMemory

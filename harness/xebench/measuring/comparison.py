@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from xebench.system.sycl_types import Array
+from numba_sycl.sycl_types import Array
 
 #: Bits of the exponent in a 64-bit number.
 _EXPONENT: Final = 0x7FF << 52

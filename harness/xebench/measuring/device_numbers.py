@@ -8,14 +8,14 @@ from typing import Final
 import dpctl
 import numpy as np
 
-from xebench.dpex import PreparedLaunch, build, compile_kernel, opencl_kernel
-from xebench.dpex.device_kernel import DeviceKernel
-from xebench.dpex.dpex_errors import DpexError
-from xebench.dpex.kernel_api import Range
+from numba_sycl import PreparedLaunch, build, compile_kernel, opencl_kernel
+from numba_sycl.device_kernel import DeviceKernel
+from numba_sycl.errors import DpexError
+from numba_sycl.kernel_api import Range
+from numba_sycl.sycl_types import Array
 from xebench.errors import XebenchError
 from xebench.measuring.random_numbers import BLOCK_BYTES, Asked, Kind
 from xebench.session.device_memory import DeviceMemory, allocate
-from xebench.system.sycl_types import Array
 
 _FILL: Final = """
 __kernel void fill_random(

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from xebench.dpex import kernel
-from xebench.dpex import kernel_api as kapi
+from numba_sycl import kernel
+from numba_sycl import kernel_api as kapi
 from xebench.measuring.sampling import Sampling, sample_family
 from xebench.results.analysis.intervals import Interval, speedup
 from xebench.results.analysis.metrics import EventTimes, queue_ns, union_ns

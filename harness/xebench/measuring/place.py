@@ -155,7 +155,7 @@ Contents = Mapping[str, Array]
 
 
 class CompiledStage(NamedTuple):
-    """One stage of making a kernel (`xebench.dpex.kernel_store.Compilation`)."""
+    """One stage of making a kernel (`numba_sycl.kernel_store.Compilation`)."""
 
     stage: str
     host_ns: int

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from numba_sycl.sycl_types import Array
 from xebench.errors import PatternError, Unsupported
 from xebench.measuring.comparison import UnusableReference, same_bits
 from xebench.measuring.place import READ_ONLY, accepted_parameters
@@ -22,7 +23,6 @@ from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
 from xebench.system.runtime import DeviceInfo, missing
 from xebench.system.runtime.devices import LIMITED_AXES
-from xebench.system.sycl_types import Array
 from xebench.vocabulary import GENERATOR
 
 _loaded: dict[str, list[Pattern]] = {}

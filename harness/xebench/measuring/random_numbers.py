@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from xebench.system.sycl_types import Array
+from numba_sycl.sycl_types import Array
 
 #: Words of 64 bits in a block, and its bytes.
 WORDS: Final = 4

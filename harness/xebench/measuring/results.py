@@ -20,10 +20,12 @@ import dpctl
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import PreparedLaunch, build, compile_kernel, kernel
-from xebench.dpex.device_kernel import DeviceKernel, native_code
-from xebench.dpex.kernel_api import NdRange
-from xebench.dpex.spirv_cache import SpirvCache
+from numba_sycl import PreparedLaunch, build, compile_kernel, kernel, tensor
+from numba_sycl.device_kernel import DeviceKernel, native_code
+from numba_sycl.kernel_api import NdRange
+from numba_sycl.spirv_cache import SpirvCache
+from numba_sycl.sycl_types import Array, UsmArray
+from numba_sycl.tensor import usm_ndarray
 from xebench.errors import XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.correctness import REMEMBERED
@@ -31,9 +33,6 @@ from xebench.session.device_memory import DeviceMemory, allocate, host_view
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.session.transcript import Transcript
-from xebench.system.runtime import tensor
-from xebench.system.runtime.tensor import usm_ndarray
-from xebench.system.sycl_types import Array, UsmArray
 from xebench.vocabulary import Metric
 
 

@@ -30,7 +30,7 @@ from xebench.patterns.declaration import PatternInfo, describe
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.registry import RUNTIME_LIMIT_S, Declarations, Refusal, contents_hash
 from xebench.patterns.variant_source import relative_imports
-from xebench.system import PACKAGE, runtime
+from xebench.system import is_own, runtime
 from xebench.system.children.process import run_as_child
 
 #: The package's former name; an unrelated package of that name may be installed.
@@ -224,7 +224,7 @@ def _named_beside(folder: Path, nodes: Iterable[ast.AST]) -> Iterator[Path]:
 
 def _harness_modules() -> Iterator[str]:
     files = map(_file_of, list(sys.modules.values()))
-    return (str(path) for path in files if path.is_file() and PACKAGE in path.parents)
+    return (str(path) for path in files if path.is_file() and is_own(path))
 
 
 def _file_of(module: ModuleType) -> Path:
@@ -234,7 +234,7 @@ def _file_of(module: ModuleType) -> Path:
 def _is_users(path: Path) -> bool:
     """True if a module's file belongs to neither xebench, the standard library nor an installed package."""
     installed = Path(os.__file__).parent in path.parents or {"site-packages", "dist-packages"} & set(path.parts)
-    return path.is_file() and PACKAGE not in path.parents and not installed
+    return path.is_file() and not is_own(path) and not installed
 
 
 def _digest(files: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ import msgspec
 from xebench.errors import BrokenEnvironment, PatternError, SharedModule, XebenchError, suggestion
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.installed import installed_files
-from xebench.system import PACKAGE, disk_cache
+from xebench.system import PACKAGE, disk_cache, is_own
 
 #: Seconds that a file may take: the first may import a large stack from a slow disk.
 FILE_LIMIT_S: Final = 60.0
@@ -104,7 +104,7 @@ def is_as_declared(info: PatternInfo) -> bool:
     declarations = _kept([Path(info.source)])
     if declarations is None:
         return True
-    own = {path: known for path, known in declarations.sources.items() if PACKAGE not in Path(path).parents}
+    own = {path: known for path, known in declarations.sources.items() if not is_own(Path(path))}
     digests = {each.source_sha256 for each in declarations.patterns}
     return info.source_sha256 in digests and _is_current(own)
 

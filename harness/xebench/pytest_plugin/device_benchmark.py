@@ -399,7 +399,7 @@ class DeviceBenchmark:
     @staticmethod
     def _fail(error: Exception) -> Any:
         """Fail with one line for our errors, and with the traceback for the user's own."""
-        from xebench.dpex.dpex_errors import DpexError
+        from numba_sycl.errors import DpexError
 
         if isinstance(error, XebenchError | DpexError):
             fail_at_call(first_line(error))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from xebench.system import lazily
+from numba_sycl.lazy import lazily
 
 if TYPE_CHECKING:
     from xebench.results.run import Run, compare_runs, compare_versions, load_run

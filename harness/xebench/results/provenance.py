@@ -11,9 +11,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from numba_sycl.stacks import stack
 from xebench.system import PACKAGE
 from xebench.system.children.process import run
-from xebench.system.runtime.packages import stack
 from xebench.vocabulary import GENERATOR
 
 #: Packages whose version may change a result: the compilers, the runtimes, the drivers, the statistics.

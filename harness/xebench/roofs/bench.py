@@ -17,8 +17,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import DpexError
-from xebench.dpex import kernel_api as kapi
+from numba_sycl import DpexError
+from numba_sycl import kernel_api as kapi
+from numba_sycl.sycl_types import Array, UsmArray
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
 from xebench.results.analysis import metrics
 from xebench.roofs.catalogue import Probe, find_probe, grouped
@@ -40,7 +41,6 @@ from xebench.session.device_memory import DeviceMemory, cache_bytes
 from xebench.session.session import Session
 from xebench.system.children import Program
 from xebench.system.children.process import answer
-from xebench.system.sycl_types import Array, UsmArray
 from xebench.vocabulary import is_valid
 
 AnyNumbers = TypeVar("AnyNumbers", bound=tuple[int, ...])

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xebench.system.sycl_types import Array
+from numba_sycl.sycl_types import Array
 
 #: The inputs of the bandwidth kernels repeat every so many elements.
 PERIOD: Final = 16

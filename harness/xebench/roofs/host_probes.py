@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from numba_sycl.sycl_types import Array
 from xebench.roofs.bench import ProbeGroup, compared, require_equal
 from xebench.roofs.search import Effort, Form, Measurement, Undetermined
 from xebench.session.device_memory import PEER_ROUTE, DeviceMemory, allocate
-from xebench.system.sycl_types import Array
 
 _MOST_BYTES = 256 << 20
 #: The copies' sizes: these parts of the array. The first is so small that its time is the fixed cost and little more.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from xebench.dpex import device_func, kernel, specialize, vector
-from xebench.dpex import kernel_api as kapi
+from numba_sycl import device_func, kernel, specialize, vector
+from numba_sycl import kernel_api as kapi
 from xebench.errors import Unsupported
 from xebench.roofs import forms as expected
 from xebench.roofs.bench import ProbeGroup, nd_range

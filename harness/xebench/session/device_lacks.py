@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from numba_sycl.sycl_types import Device
 from xebench.errors import TooLarge, Unsupported, XebenchError
-from xebench.system.sycl_types import Device
 
 #: The runtime's words for an aspect, such as fp64, that a kernel needs. The device's own list of aspects decides.
 _ASPECT: Final = re.compile(r"(?i)required aspects? ([a-z0-9_]+)")

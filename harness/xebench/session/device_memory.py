@@ -11,16 +11,15 @@ import dpctl.memory
 import numpy as np
 import numpy.typing as npt
 
-from xebench.dpex import kernel
-from xebench.dpex.kernel_api import NdRange
-from xebench.dpex.kernel_store import KernelStore
-from xebench.dpex.native_handles import prepare_for_device_copy, release_from_device_copy
-from xebench.dpex.signature import as_usm_array
+from numba_sycl import kernel, level_zero_library, tensor
+from numba_sycl.kernel_api import NdRange
+from numba_sycl.kernel_store import KernelStore
+from numba_sycl.native_handles import prepare_for_device_copy, release_from_device_copy
+from numba_sycl.signature import as_usm_array
+from numba_sycl.sycl_types import Array, UsmArray
 from xebench.errors import TooLarge, Unsupported
 from xebench.session.recorder import Traffic
-from xebench.system.runtime import level_zero_library, tensor
 from xebench.system.runtime.machine import last_level_cache_bytes
-from xebench.system.sycl_types import Array, UsmArray
 
 
 def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import dpctl
 
-from xebench.dpex import DeviceEvent, direct_calls
-from xebench.dpex.kernel_store import Compilation, KernelStore
+from numba_sycl import DeviceEvent, recording
+from numba_sycl.kernel_store import Compilation, KernelStore
+from numba_sycl.sycl_types import Device
+from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
 from xebench.session.device_lacks import lack_of
 from xebench.session.recorder import MeasuredSample, Recorder
@@ -22,7 +24,6 @@ from xebench.session.several_devices import (
 )
 from xebench.session.spread import ALONE, Ranks
 from xebench.session.transcript import HostTrace, Transcript
-from xebench.system.sycl_types import Device
 
 #: Out-of-order queues of CPUs stay until the process ends (7 kB each). Intel's driver (2026.2) destroys a queue within
 #: the task of its last command if nothing else refers to it, and waits there for this same task to end:
@@ -34,7 +35,7 @@ _out_of_order: list[dpctl.SyclQueue] = []
 IDLE_NS = 100_000
 
 
-class RecordedQueues(direct_calls.Recording):
+class RecordedQueues(recording.Recording):
     """One device, its queues, and a record of the commands submitted to them.
 
     Args:
@@ -87,7 +88,7 @@ class RecordedQueues(direct_calls.Recording):
 
     def watching(self) -> AbstractContextManager[None]:
         """Record direct calls in this block, if this session records them."""
-        return direct_calls.recorded_by(self if self.records_direct_calls else None)
+        return recording.recorded_by(self if self.records_direct_calls else None)
 
     @contextmanager
     def transcribing(self) -> Iterator[Transcript]:

@@ -11,17 +11,13 @@ import dpctl
 import dpnp
 import numpy as np
 
-from xebench.dpex import (
-    DeviceEvent,
-    KernelCompileError,
-    ParametricKernel,
-    direct_calls,
-    native_handles,
-    separate_context,
-)
-from xebench.dpex.events import fill
-from xebench.dpex.kernel_store import KernelStore, Submitter
-from xebench.dpex.signature import as_usm_array, name_of
+from numba_sycl import DeviceEvent, KernelCompileError, ParametricKernel, native_handles, recording, separate_context
+from numba_sycl.events import fill
+from numba_sycl.kernel_store import KernelStore, Submitter
+from numba_sycl.signature import as_usm_array, name_of
+from numba_sycl.sycl_types import Array, Event, UsmArray
+from numba_sycl.tensor import usm_ndarray
+from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
 from xebench.session import device_memory
 from xebench.session.buffers.buffer import Accessor, Buffer, Buffers, HostAccessor
@@ -37,8 +33,6 @@ from xebench.session.several_devices import (
 )
 from xebench.session.spread import Ranks, core_threads, cores, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
-from xebench.system.runtime.tensor import usm_ndarray
-from xebench.system.sycl_types import Array, Event, UsmArray
 
 #: Arguments that are objects of SYCL.
 _OF_SYCL = {Accessor, native_handles.Stream}
@@ -130,7 +124,7 @@ class Session(RecordedQueues):
         if self._several:
             check_copy(destination, source)
         waits = [as_sycl(event) for event in depends]
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))
         event.queue = queue
         traffic = device_memory.traffic(destination, source, destination.nbytes)
@@ -175,7 +169,7 @@ class Session(RecordedQueues):
             Unsupported: the library has no code for this device (dpnp says so by a RuntimeError of the SYCL runtime).
         """
         queue = queue or self.queue
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             prepared = {name: _for_dpnp(value, queue) for name, value in options.items()}
             return self._between_barriers(function, queue, [_for_dpnp(value, queue) for value in arguments], prepared)
 
@@ -192,7 +186,7 @@ class Session(RecordedQueues):
         Raises:
             Unsupported: the device lacks this kind of USM, or the memory.
         """
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             if usm == "device" and not self._measuring:
                 array = device_memory.allocate_guarded(shape, dtype, queue or self.queue)
                 self._scratch.append(weakref.ref(array))
@@ -326,7 +320,7 @@ class Session(RecordedQueues):
         began = self._clock()
         queue = queue or self.queue
         waits = self._waits.before_barrier(queue, depends)
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             event = DeviceEvent(queue.submit_barrier(waits))
         event.queue = queue
         self._recorder.add("barrier", "barrier", self._number(queue), event)
@@ -423,7 +417,7 @@ class Session(RecordedQueues):
         name = getattr(function, "__name__", "a library function")
         queues = direct_calls.queues_of(*arguments, *options.values())
         is_own = bool(queues) and queues[0] in self._queues
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             if is_own:
                 result = self._between_barriers(function, queues[0], arguments, options)
             else:

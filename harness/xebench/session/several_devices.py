@@ -16,12 +16,11 @@ from typing import Any, Final
 import dpctl
 import dpctl.memory
 
-from xebench.dpex import DeviceEvent, direct_calls
-from xebench.dpex.native_handles import device_handle
+from numba_sycl import DeviceEvent, level_zero_library, recording
+from numba_sycl.native_handles import device_handle
+from numba_sycl.stacks import is_current
+from numba_sycl.sycl_types import Device, Event
 from xebench.errors import Unsupported
-from xebench.system.runtime import level_zero_library
-from xebench.system.runtime.packages import is_current
-from xebench.system.sycl_types import Device, Event
 
 
 class Waits:
@@ -58,7 +57,7 @@ class Waits:
             pair = (dpctl.memory.MemoryUSMDevice(1, queue=queue), dpctl.memory.MemoryUSMDevice(1, queue=queue))
             self._bytes.setdefault(queue, pair)  # another thread's may be in use by now
         target, source = self._bytes[queue]
-        with direct_calls.unrecorded:
+        with recording.unrecorded:
             return queue.memcpy_async(target, source, 1, [as_sycl(event) for event in depends])
 
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 import dpctl
 from dpctl.utils import intel_device_info
 
+from numba_sycl.sycl_types import Device, UsmArray
 from xebench.errors import Unsupported
 from xebench.system.gpus import GpuError, gpu_of_device
-from xebench.system.sycl_types import Device, UsmArray
 
 #: Work-items per compute unit if its threads are unknown. A multiprocessor of Nvidia's data-centre GPUs holds 2048
 #: (CUDA C++ Programming Guide, technical specifications of compute capability 7.0 to 9.0), and so does a compute unit
@@ -116,7 +116,7 @@ class Ranks:
         """See `Session.mpi_buffer`; all memory of a CPU is the host's own."""
         if self is ALONE:
             return array
-        from xebench.system.runtime.tensor import usm_ndarray  # which takes long to import, and few need
+        from numba_sycl.tensor import usm_ndarray  # which takes long to import, and few need
 
         if not isinstance(array, usm_ndarray) or not array.flags.c_contiguous:
             raise TypeError("session.mpi_buffer takes a contiguous array in USM; numpy arrays need none")

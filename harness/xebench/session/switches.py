@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 import dpctl
 
+from numba_sycl import level_zero_library
+from numba_sycl.native_handles import device_handle, has_immediate_list
 from xebench.dpex import openmp
-from xebench.dpex.native_handles import device_handle, has_immediate_list
 from xebench.errors import Unsupported
-from xebench.system.runtime import level_zero_library, relevant_environment, variables
+from xebench.system.runtime import relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
 
 #: Variable by which Intel's GPU driver keeps builds on disk or does not.

@@ -1,7 +1,7 @@
 """The requests of a variant to its device in one call, and the begin and end of each call of the host.
 
 A transcript identifies kernels by the order of their first launches. Their code is compared separately, since a driver
-may make one machine code of two kernels (`xebench.dpex.device_kernel`).
+may make one machine code of two kernels (`numba_sycl.device_kernel`).
 
 Readings of the clock take time. So samples have none: a variant is called once more after them, and for so long
 stand-ins read the clock before and after the functions that submit, wait, allocate, compile and build. What samples
@@ -22,14 +22,15 @@ from typing import Any, Final
 import dpctl
 import numpy as np
 
-from xebench.dpex import DeviceEvent, direct_calls, kernel_store
-from xebench.dpex.device_kernel import DeviceKernel
-from xebench.dpex.launch import PreparedLaunch
-from xebench.dpex.signature import as_usm_array, name_of
+from numba_sycl import DeviceEvent, kernel_store
+from numba_sycl.device_kernel import DeviceKernel
+from numba_sycl.launch import PreparedLaunch
+from numba_sycl.signature import as_usm_array, name_of
+from numba_sycl.sycl_types import Event, UsmArray
+from xebench.dpex import direct_calls
 from xebench.results.analysis.metrics import EventTimes, HostCall
 from xebench.session.buffers.buffer import Buffer, HostAccessor
 from xebench.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
-from xebench.system.sycl_types import Event, UsmArray
 
 
 class Transcript:

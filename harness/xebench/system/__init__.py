@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import numba_sycl
 
 #: The folder of the package `xebench`, in a source tree or where a wheel is installed.
 PACKAGE: Final = Path(__file__).parents[1]
 
+#: That one, and the package of the kernel language.
+PACKAGES: Final = (PACKAGE, Path(numba_sycl.__file__).parent)
+
 __all__ = [
     "PACKAGE",
+    "PACKAGES",
     "children",
     "disk_cache",
     "gpus",
-    "lazily",
+    "is_own",
     "occupancy",
-    "offline_compiler",
     "runtime",
-    "sycl_imports",
-    "sycl_types",
-    "zebin",
 ]
 
 
-def lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package (PEP 562) that imports names at their first use.
-
-    Args:
-        package: name of the package.
-        modules: names that each module provides, by module.
-    """
-    places = {name: module for module, names in modules.items() for name in names}
-
-    def get(name: str) -> Any:
-        if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(places[name]), name)
-
-    return get
+def is_own(path: Path) -> bool:
+    """True if a file belongs to one of these packages."""
+    return any(package in path.parents for package in PACKAGES)

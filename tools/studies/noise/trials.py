@@ -13,12 +13,12 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from numba_sycl import device_func, kernel
+from numba_sycl import kernel_api as kapi
 from tools.studies import background_load
 from tools.studies.noise.instruments import Observation, Program, Pyperf, best_of, pytest_benchmark, xebench
 from tools.studies.noise.known_pairs import EXCESSES, Calibration, KnownPair, Plan, fit_line, repetition_pairs
 from tools.studies.noise.tallies import BEST_OF, PRECISIONS, PYPERF, PYTEST, XEBENCH
-from xebench.dpex import device_func, kernel
-from xebench.dpex import kernel_api as kapi
 from xebench.results.analysis.intervals import speedup
 from xebench.results.analysis.statistics import Floats
 from xebench.session.device_memory import DeviceMemory

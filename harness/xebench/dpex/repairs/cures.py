@@ -35,7 +35,7 @@ from numba_dpex.kernel_api_impl.spirv.arrayobj import _getitem_array_generic
 from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import SPIRVTargetContext
 
-from xebench.dpex import native_handles
+from numba_sycl import native_handles
 
 NATIVE_WIDTHS = "-n8:16:32:64"
 

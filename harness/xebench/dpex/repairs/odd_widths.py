@@ -20,7 +20,7 @@ def odd_widths() -> None:
     """Replace the pipeline that functions and linked kernels run through."""
     from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
 
-    from xebench.dpex.code_generation.back_end import NO_TABLES
+    from numba_sycl.code_generation.back_end import NO_TABLES
 
     binding.set_option("", NO_TABLES)
 
@@ -44,7 +44,7 @@ def optimise(text: str, *, unroll: bool, inlining: int = 0) -> str:
     """
     from numba_dpex.core import config
 
-    from xebench.dpex.code_generation.back_end import NO_FORMULAS, NO_TABLES, ODD_WIDTH
+    from numba_sycl.code_generation.back_end import NO_FORMULAS, NO_TABLES, ODD_WIDTH
 
     settings = int(config.DPEX_OPT), int(unroll), inlining
     optimised = _run(text, *settings)

@@ -14,16 +14,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from numba_sycl.stacks import stack
 from xebench.patterns import registry
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import BENCHMARKS
 from xebench.results.analysis.points import DeviceKey
 from xebench.runner.run_options import Recipe
-from xebench.system import PACKAGE
+from xebench.system import PACKAGES
 from xebench.system.runtime import DeviceInfo
-from xebench.system.runtime.packages import stack
 
-_PACKAGE: Final = PACKAGE.resolve()
+_PACKAGES: Final = tuple(package.resolve() for package in PACKAGES)
 
 #: Hash of a missing file.
 _MISSING: Final = b""
@@ -78,7 +78,7 @@ def user_files(paths: Sequence[str]) -> tuple[str, ...]:
     if not paths:
         return ()
     own = registry.sources([Path(path).resolve() for path in paths])
-    return tuple(file for file in own if not {_PACKAGE, BENCHMARKS} & set(Path(file).parents))
+    return tuple(file for file in own if not {*_PACKAGES, BENCHMARKS} & set(Path(file).parents))
 
 
 @functools.cache
@@ -88,7 +88,7 @@ def _source() -> str:
     Taken once in a process: one that goes on after they have changed runs what they were before.
     """
     total = hashlib.sha256()
-    for root in (_PACKAGE, BENCHMARKS):
+    for root in (*_PACKAGES, BENCHMARKS):
         for path in sorted(root.rglob("*.py"), key=lambda path: path.relative_to(root).as_posix()):
             if root == BENCHMARKS or BENCHMARKS not in path.parents:
                 name = f"{root.name}/{path.relative_to(root).as_posix()}"

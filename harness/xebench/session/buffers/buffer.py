@@ -10,10 +10,10 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from xebench.dpex import DeviceEvent
-from xebench.dpex.launch import PreparedLaunch
+from numba_sycl import DeviceEvent
+from numba_sycl.launch import PreparedLaunch
+from numba_sycl.sycl_types import Array, Event, Queue
 from xebench.errors import XebenchError
-from xebench.system.sycl_types import Array, Event, Queue
 
 #: SYCL's access modes, by the numbers that stand for them in `Request`.
 MODES: Final = ("read", "write", "read_write")
@@ -116,7 +116,7 @@ class Accessor:
         self._pointer = ctypes.addressof(self.request)
 
     def get_array(self) -> Accessor:
-        """Itself: see `xebench.dpex.signature.as_usm_array`."""
+        """Itself: see `numba_sycl.signature.as_usm_array`."""
         return self
 
 

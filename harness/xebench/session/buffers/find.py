@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from numba_sycl.sycl_types import Queue
 from xebench.errors import Unsupported
 from xebench.session.buffers.buffer import Buffers
 from xebench.session.buffers.opencl_memory import OpenCLBuffers
 from xebench.session.buffers.sycl_memory import SyclBuffers
 from xebench.system.runtime.sycl_shim import NoShim
-from xebench.system.sycl_types import Queue
 
 
 def buffers_on(queue: Queue) -> Buffers:

@@ -9,12 +9,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from xebench.dpex import DeviceEvent, native_handles
-from xebench.dpex.launch import PreparedLaunch
+from numba_sycl import DeviceEvent, native_handles, opencl_library
+from numba_sycl.launch import PreparedLaunch
+from numba_sycl.sycl_types import Event, Queue
 from xebench.errors import Unsupported
 from xebench.session.buffers.buffer import MODES, Request
-from xebench.system.runtime import opencl_library
-from xebench.system.sycl_types import Event, Queue
 
 _READ_WRITE, _USE_HOST, _COPY_HOST = 1 << 0, 1 << 3, 1 << 5  # CL_MEM_...
 _MAP_READ, _MAP_WRITE, _MAP_INVALIDATE = 1 << 0, 1 << 1, 1 << 2  # CL_MAP_...

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from xebench.dpex import DeviceEvent
-from xebench.dpex.dpex_errors import SubmissionError
-from xebench.dpex.launch import PreparedLaunch
+from numba_sycl import DeviceEvent
+from numba_sycl.errors import SubmissionError
+from numba_sycl.launch import PreparedLaunch
+from numba_sycl.sycl_types import Event
 from xebench.errors import XebenchError
 from xebench.system.runtime import sycl_shim
-from xebench.system.sycl_types import Event
 
 
 class SyclBuffers:

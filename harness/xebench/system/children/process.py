@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final, NoReturn, TypeVar
 
 from xebench.errors import XebenchError
-from xebench.system import PACKAGE
+from xebench.system import PACKAGES
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -232,8 +232,8 @@ _LONGEST: Final = 160
 #: LLVM's message inside a driver at any crash; it does not describe the present one.
 _BANNER: Final = re.compile(r"PLEASE (submit a bug report|ATTACH)|^Stack dump")
 
-#: Files that are not a pattern's: installed packages and this one.
-_LIBRARY: Final = re.compile(rf"/lib/python\d|^{re.escape(str(PACKAGE))}/")
+#: Files that are not a pattern's: installed packages and ours.
+_LIBRARY: Final = re.compile("|".join([r"/lib/python\d", *(f"^{re.escape(str(package))}/" for package in PACKAGES)]))
 
 _FRAME: Final = re.compile(r'File "(.+)", line (\d+) in (.+)')
 

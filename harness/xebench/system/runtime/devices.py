@@ -15,15 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numba_sycl.loading
+from numba_sycl import level_zero_library, libraries, opencl_library
+from numba_sycl.libraries import CPU_DRIVER_LIBRARY, find_library
+from numba_sycl.stacks import CPU_DRIVER
 from xebench.errors import NoDevice
-from xebench.system.runtime import level_zero_library, libraries, loading, opencl_library
-from xebench.system.runtime.libraries import CPU_DRIVER_LIBRARY, find_library
 from xebench.system.runtime.loading import load
-from xebench.system.runtime.packages import CPU_DRIVER, mend_command
+from xebench.system.runtime.packages import mend_command
 from xebench.system.runtime.variables import hiding_variables
 
 if TYPE_CHECKING:
-    from xebench.system.sycl_types import Device
+    from numba_sycl.sycl_types import Device
 
 
 _EXTENSIONS = 0x1030
@@ -316,7 +318,7 @@ def _available(devices: Sequence[DeviceInfo]) -> str:
         return "available: " + ", ".join(f"{device.device} ({device.name})" for device in devices) + hidden
     if hiding:
         return f"{hiding} may hide it: unset it"
-    if loading.came_late:
+    if numba_sycl.loading.came_late:
         return "the program asked dpctl for devices before it imported xebench: import xebench first"
     if own_driver is None:
         return f"the CPU device's driver is missing: {mend_command([CPU_DRIVER])}"

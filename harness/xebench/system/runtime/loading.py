@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import os
 
+import numba_sycl.loading
+from numba_sycl import libraries
+from numba_sycl.stacks import CPU_DRIVER, FIRST_GOOD_DRIVER, is_current
 from xebench.errors import BrokenEnvironment
-from xebench.system.runtime import libraries, machine, packages
-from xebench.system.runtime.packages import Finding, is_current
-
-#: True if dpctl was imported before xebench: if it has looked for devices already, it does not look again.
-came_late = False
+from xebench.system.runtime import gpu_drivers, packages
+from xebench.system.runtime.packages import Finding
 
 
 @functools.cache
@@ -26,18 +26,13 @@ def load() -> None:
 
 @functools.cache
 def prepare() -> None:
-    """Have the packages of SYCL find their libraries and drivers in this process, without importing one of them.
-
-    Sets ``OCL_ICD_FILENAMES`` (and, for an old CPU driver, ``CL_CONFIG_CPU_TARGET_ARCH``) for this process
-    and its children, unless the user has set them.
+    """`numba_sycl.loading.prepare`, once versions and files are checked.
 
     Raises:
         BrokenEnvironment: packages or libraries are missing, or do not fit together.
     """
     check_environment()
-    cpu_driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    os.environ.update(libraries.driver_settings(os.environ, cpu_driver, machine.text_of(machine.CPUINFO)))
-    _raise(libraries.load_libraries())
+    _raise(numba_sycl.loading.prepare())
 
 
 def _raise(failure: tuple[str, str] | None) -> None:
@@ -92,16 +87,16 @@ def cpu_driver_finding() -> Finding:
     Its absence is an error only on a machine where no other device can be.
     """
     driver = libraries.find_library(libraries.CPU_DRIVER_LIBRARY)
-    step = packages.mend_command([packages.CPU_DRIVER])
+    step = packages.mend_command([CPU_DRIVER])
     if driver is None:
         drivers = libraries.existing_drivers(os.environ)
         if libraries.cpu_driver_registered(drivers):
             return Finding("opencl", "ok", "CPU driver", "the system's own")
-        detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {packages.CPU_DRIVER}), so no CPU device"
-        others = drivers or libraries.nodes()  # whether a driver offers a device, and a good one, is seen later
+        detail = f"{libraries.CPU_DRIVER_LIBRARY} is missing (package {CPU_DRIVER}), so no CPU device"
+        others = drivers or gpu_drivers.nodes()  # whether a driver offers a device, and a good one, is seen later
         return Finding("opencl", "warning" if others else "error", "CPU driver", detail, step)
     series = libraries.cpu_driver_series(driver)
-    if series is not None and series < packages.FIRST_GOOD_DRIVER:
+    if series is not None and series < FIRST_GOOD_DRIVER:
         detail = f"series {series} computes wrong results on newer processors ({driver})"
         return Finding("opencl", "warning", "CPU driver", detail, step)
     return Finding("opencl", "ok", "CPU driver", str(driver.resolve()))

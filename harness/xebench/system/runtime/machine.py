@@ -10,15 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-CPUINFO = Path("/proc/cpuinfo")
-
-
-def text_of(file: Path) -> str:
-    """The text of a file without the space around it; empty if it cannot be read."""
-    try:
-        return file.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
+from numba_sycl.libraries import CPUINFO, text_of
 
 
 def last_level_cache_bytes(root: Path = Path("/")) -> int | None:

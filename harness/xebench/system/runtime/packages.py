@@ -1,13 +1,7 @@
-"""Find this environment's stack of packages, and check that they fit together: by metadata, without imports.
-
-*Pinned* has numba-dpex 0.23 and what works with it, on Python 3.11: kernels are written and compiled there. *Current*
-has dpctl and dpnp of today on any Python, and no numba-dpex, which has no release for them: kernels are compiled by our
-own target of numba (:mod:`xebench.dpex.code_generation`).
-"""
+"""Check that the packages of this environment fit together: by metadata, without imports."""
 
 from __future__ import annotations
 
-import functools
 import importlib.metadata
 import importlib.util
 import re
@@ -15,10 +9,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal
 
+from numba_sycl.stacks import NUMBA_RANGE, in_conda, installed_version, is_current, numba_fault, release
 from xebench.system import PACKAGE
 
 Severity = Literal["ok", "warning", "error"]
@@ -46,37 +40,6 @@ class Finding:
         """The finding as the one line of an error message."""
         line = f"{self.title}: {self.detail}"
         return f"{line}: {self.next_step}" if self.next_step else line
-
-
-#: The version of dpctl with which numba-dpex belongs: it is missing there if it cannot be found.
-_PINNED_DPCTL: Final = "0.17."
-
-
-class Stack(StrEnum):
-    """The two sets of packages."""
-
-    PINNED = "pinned"
-    CURRENT = "current"
-
-
-@functools.cache
-def stack() -> Stack:
-    """The stack of this environment; nothing is imported to find out."""
-    if importlib.util.find_spec("numba_dpex") is not None or _dpctl_version().startswith(_PINNED_DPCTL):
-        return Stack.PINNED
-    return Stack.CURRENT
-
-
-def is_current() -> bool:
-    """True if numba-dpex is not installed."""
-    return stack() is Stack.CURRENT
-
-
-def _dpctl_version() -> str:
-    try:
-        return importlib.metadata.version("dpctl")
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 #: An entry of the lock.
@@ -121,14 +84,6 @@ def _locked_versions() -> dict[str, str]:
     return dict(_LOCKED.findall(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
 
-def installed_version(package: str) -> str | None:
-    """Version by the package's metadata, without importing it; None if there is none."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def mend_command(packages: Iterable[str]) -> str:
     """The command that installs ``packages`` in the versions that this project needs.
 
@@ -165,11 +120,6 @@ def lock_file() -> Path:
     return installed if installed.is_file() else installed.parents[2] / installed.name
 
 
-def in_conda() -> bool:
-    """True if this Python belongs to a conda environment."""
-    return (Path(sys.prefix) / "conda-meta").is_dir()
-
-
 # Packages that are imported, and their modules: they must be there. The others bring shared libraries, which
 # are looked for one by one (libraries.py), since conda installs those without Python metadata.
 IMPORTED = {
@@ -189,13 +139,6 @@ BINDING = {"numba-dpex": 2, "numba": 2, "llvmlite": 2, "dpctl": 2, "dpnp": 2, "n
 # Imported packages of the current stack, with the first supported version: dpctl 0.18 to 0.20 cannot be loaded with
 # the SYCL runtime that they require.
 CURRENT = {"dpctl": "0.21", "dpnp": "0.19", "numpy": "1.26"}
-
-# numba for kernels without numba-dpex: the first supported version, and the first untested one.
-NUMBA = ("0.62", "0.69")
-
-CPU_DRIVER = "intel-opencl-rt"
-# First release series of the CPU driver that computes right on every processor.
-FIRST_GOOD_DRIVER = 2025
 
 
 def python_finding(version: tuple[int, int] | None = None) -> Finding:
@@ -255,12 +198,11 @@ def numba_finding(version_of: Callable[[str], str | None] = installed_version) -
     Args:
         version_of: the installed version of a package, or None.
     """
-    numba, (first, beyond) = version_of("numba"), NUMBA
-    if numba is not None and _numbers(first, 2) <= _numbers(numba, 2) < _numbers(beyond, 2):
-        return Finding("runtime", "ok", "kernels", f"compiled by numba {numba} (llvmlite {version_of('llvmlite')})")
-    found = f"numba {numba} does not compile them" if numba else "there is no numba to compile them"
-    detail = f"{found}, {first} or later and below {beyond} is needed"
-    return Finding("runtime", "warning", "kernels", detail, mend_command([f"'numba>={first},<{beyond}'"]))
+    fault = numba_fault(version_of("numba"))
+    if fault is None:
+        versions = f"numba {version_of('numba')} (llvmlite {version_of('llvmlite')})"
+        return Finding("runtime", "ok", "kernels", f"compiled by {versions}")
+    return Finding("runtime", "warning", "kernels", fault, mend_command([NUMBA_RANGE]))
 
 
 def mend_findings(wrong: Sequence[Finding]) -> str:
@@ -269,7 +211,7 @@ def mend_findings(wrong: Sequence[Finding]) -> str:
 
 
 def _at_least(package: str, installed: str | None, first: str) -> Finding:
-    if installed is not None and _numbers(installed, 2) >= _numbers(first, 2):
+    if installed is not None and release(installed, 2) >= release(first, 2):
         return Finding("packages", "ok", package, installed)
     detail = f"{installed} is installed" if installed else "is not installed"
     return Finding("packages", "error", package, f"{detail} ({first} or later is needed)", mend_command([package]))
@@ -285,11 +227,7 @@ def _compare(package: str, installed: str, expected: str) -> Finding:
 
 def _compatible(package: str, installed: str, expected: str) -> bool:
     count = BINDING.get(package, 0)
-    return _numbers(installed, count) == _numbers(expected, count)
-
-
-def _numbers(version: str, count: int) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdigit() else -1 for part in version.split(".")[:count])
+    return release(installed, count) == release(expected, count)
 
 
 def _importable(module: str) -> bool:

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from xebench.system.runtime import libraries
-from xebench.system.runtime.packages import Finding, is_current, mend_command
+from numba_sycl import libraries
+from numba_sycl.stacks import is_current
+from xebench.system.runtime.packages import Finding, mend_command
 
 COMPILERS: Final = ("c++", "g++", "clang++")
 

@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from numba_sycl import libraries
 from xebench.system import disk_cache
 from xebench.system.children import process
-from xebench.system.runtime import libraries, sycl_headers
+from xebench.system.runtime import sycl_headers
 
 SOURCE: Final = Path(__file__).with_name("sycl_shim.cpp")
 TIMEOUT_S: Final = 180.0

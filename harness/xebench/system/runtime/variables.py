@@ -1,89 +1,16 @@
-"""The environment variables that change what is measured, and folders on disk that drivers depend on.
-
-The driver looks for its parts beside itself, by a path that it takes from ``/proc/self/maps`` up to the first space.
-What stands there is where links lead, so a symbolic link does not help: the folder has a hard link to the driver (a
-copy, of 100 MB, where the environment is on another file system), and symbolic links to all that lies beside it.
-"""
+"""The environment variables that change what is measured."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import hashlib
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from xebench.errors import BrokenEnvironment
-from xebench.system.disk_cache import default_folder
-
-
-def without_spaces(driver: Path) -> Path:
-    """The driver by a path without spaces: its own, or one in a folder that is made for it.
-
-    Raises:
-        BrokenEnvironment: no such folder can be made.
-    """
-    reason = ""
-    for place in places(driver):
-        try:
-            if place != driver:
-                _make(place, driver)
-            return place
-        except OSError as error:
-            reason = f" ({error.strerror}: {place.parent})"
-    raise BrokenEnvironment(
-        f"Intel's CPU driver cannot work in {driver.parent}, since the path has a space, and there is no other folder "
-        f"for it{reason}: move the environment to a path without spaces"
-    )
-
-
-def places(driver: Path) -> list[Path]:
-    """Paths from which the driver may be loaded: its own, else files in the user's cache and the temporary folder."""
-    if not _has_space(driver):
-        return [driver]
-    state = driver.stat()
-    key = f"{driver}|{state.st_size}|{state.st_mtime_ns}"
-    name = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:16]
-    folders = default_folder("driver"), Path(tempfile.gettempdir()) / f"xebench-{os.getuid()}"
-    return [folder / name / driver.name for folder in folders if not _has_space(folder)]
-
-
-def _has_space(path: Path) -> bool:
-    return any(map(str.isspace, str(path)))
-
-
-def _make(place: Path, driver: Path) -> None:
-    """The folder of a place, unless it is there: it appears whole, within a folder of this user.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    above = place.parent.parent
-    above.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if above.lstat().st_uid != os.getuid():
-        raise PermissionError(0, "it belongs to another user")
-    if place.exists():
-        return
-    with tempfile.TemporaryDirectory(dir=above, ignore_cleanup_errors=True) as name:
-        folder = Path(name) / "new"
-        folder.mkdir()
-        for beside in driver.parent.iterdir():
-            (folder / beside.name).symlink_to(beside)
-        own = folder / driver.name
-        own.unlink()
-        try:
-            own.hardlink_to(driver.resolve())
-        except OSError:
-            shutil.copy(driver, own)
-        with contextlib.suppress(FileExistsError):  # another process was faster
-            folder.rename(place.parent)
-
+from numba_sycl.driver_folder import places
 
 # Families of variables, by what reads them. Most occur in the guide.
 PREFIXES = (
@@ -110,7 +37,6 @@ NAMES = frozenset(
         "PrintDebugMessages",
         "ProductFamilyOverride",
         "SetCommandStreamReceiver",
-        "XEBENCH_NARROW",
     }
 )
 
@@ -127,7 +53,7 @@ def hiding_variables(environment: Mapping[str, str], own_driver: Path | None) ->
 
     Args:
         environment: the variables of this process.
-        own_driver: the environment's own CPU driver, which `xebench.system.runtime.load` names to the OpenCL loader.
+        own_driver: the environment's own CPU driver, which `numba_sycl` names to the OpenCL loader.
     """
     found = {name: environment[name] for name in HIDING if environment.get(name)}
     own = [] if own_driver is None else [str(place) for place in places(own_driver)]
@@ -142,14 +68,6 @@ def relevant_environment(environment: Mapping[str, str] | None = None) -> dict[s
     environment = os.environ if environment is None else environment
     names = (name for name in environment if name in NAMES or name.startswith(PREFIXES))
     return {name: environment[name] for name in sorted(names)}
-
-
-def narrow_switch() -> str:
-    """``XEBENCH_NARROW``: where indices of kernels are narrowed to 32 bits.
-
-    On "gpu"s, the default; "on", everywhere; "check", everywhere, each launch compared with one in 64 bits; or "off".
-    """
-    return os.environ.get("XEBENCH_NARROW") or "gpu"
 
 
 def set_variables(values: Mapping[str, str]) -> None:

@@ -1,0 +1,207 @@
+"""A kernel's module with its index arithmetic narrowed, from the text of the optimised one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from numba_sycl.narrow import BOUND
+from numba_sycl.narrow.fences import with_local_fences
+from numba_sycl.narrow.function_text import NAME, Function, IntegerRange, LlvmInstruction
+from numba_sycl.narrow.intervals import Intervals
+from numba_sycl.narrow.narrowing import narrowed
+from numba_sycl.signature import ArrayType, LocalType, Signature
+
+_NUMBER: Final = re.compile(r"%(\d+)\b")
+_NAMED: Final = re.compile(r"%v(\d+)\b")
+_EXTREMUM: Final = re.compile(r"@llvm\.([su](?:min|max))\.i32\(")
+_LEFT: Final = re.compile(rf"  ({NAME}) = shl(?: nuw| nsw)* i64 ({NAME}), 32$")
+_RIGHT: Final = re.compile(rf"  ({NAME}) = ashr(?: exact)? i64 ({NAME}), 32$")
+_CALL: Final = re.compile(r"@_Z\d+get_(\w+)j\(i32 (?:noundef )?(\d+)\)")
+_OF_VECTOR: Final = re.compile(rf"extractelement <3 x i64> ({NAME}), i(?:32|64) (\d+)")
+_BUILT_IN: Final = re.compile(r"@__spirv_BuiltIn(\w+)")
+#: Products of these are ids of a group's first work-item.
+_STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
+_IDS: Final = ("GlobalInvocationId", "global_id")
+#: Limits of launches that a narrowed module is for; a kernel has the first that is good enough.
+_LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
+#: What is computed or compared in 64 bits, what may be negative, and what tests for that.
+_COSTLY: Final = re.compile(
+    r"^ +%\S+ = (?:(?!trunc|load|extractelement|getelementptr)[^\n]*\bi64 |(?:add|mul|shl) (?!nuw)|icmp s\w+ i32 %)",
+    re.MULTILINE,
+)
+_BELOW: Final = (0, BOUND - 1)
+# LLVM's types of elements
+_TYPES: Final = {
+    **{f"{sign}int{width}": f"i{width}" for sign in ("", "u") for width in (8, 16, 32, 64)},
+    "bool": "i8",
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def bounded_module(text: str, kernel: str, signature: Signature, clean: Callable[[str], str]) -> tuple[str, int]:
+    """The module for launches within a limit, and the limit; "" where it is the one for any launch.
+
+    Args:
+        text: the optimised module, in LLVM's text.
+        kernel: its entry point.
+        signature: index space and argument types that it was compiled for.
+        clean: drops from a module what it does not need.
+    """
+    settled = _settled(text, kernel, signature)
+    text = clean(settled) if settled else text
+    narrow, limit = narrow_module(text, kernel, signature)
+    return (narrow, limit) if narrow else (settled and text, -BOUND)
+
+
+def _settled(text: str, kernel: str, signature: Signature) -> str:
+    """The module without what no launch within the widest limit needs; "" if there is nothing of it.
+
+    It leaves out tests with the same result in each of them, such as whether an index is negative, and fences of
+    memory that barriers need not order (`with_local_fences`).
+    """
+    lines = _with_names(text)
+    start, end = _place(lines, kernel)
+    function = Function(lines[start], lines[start + 1 : end])
+    if function.unknown:
+        return ""
+    queries, firsts = _queries(function)
+    intervals = Intervals(function, _known(function, queries, signature, -BOUND)[0], firsts)
+    changed = with_local_fences(function)
+    for one in function.instructions:
+        assumed = any("@llvm.assume" in use.line for use in function.uses[one.result])
+        if one.kind == "comparison" and not assumed and (answer := intervals.answer(one)) is not None:
+            one.line, changed = f"  {one.result} = icmp {'eq' if answer else 'ne'} i32 0, 0", True
+    return "\n".join([*lines[:start], function.text(), *lines[end + 1 :]]) if changed else ""
+
+
+def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, int]:
+    """The module for launches within a limit, and the limit; "" where there is nothing that can be narrowed.
+
+    Args:
+        text: the optimised module, in LLVM's text.
+        kernel: its entry point.
+        signature: index space and argument types that it was compiled for.
+    """
+    lines = _with_names(text)
+    start, end = _place(lines, kernel)
+    head, body = lines[start], _with_signs(lines[start + 1 : end])
+    function, limit = _best(head, body, signature)
+    if " i32 %short." not in function:
+        return "", 0
+    whole = "\n".join([*lines[:start], function, *lines[end + 1 :]])
+    declared = {name for name in _EXTREMUM.findall(function) if f"declare i32 @llvm.{name}.i32(" not in text}
+    return whole + "".join(f"\ndeclare i32 @llvm.{name}.i32(i32, i32)\n" for name in sorted(declared)), limit
+
+
+def _place(lines: list[str], kernel: str) -> tuple[int, int]:
+    """The first and the last line of a function."""
+    define = re.compile(rf'define [^@]*@"?{re.escape(kernel)}"?\(')
+    start = next(number for number, line in enumerate(lines) if define.match(line))
+    return start, lines.index("}", start)
+
+
+def _best(head: str, body: list[str], signature: Signature) -> tuple[str, int]:
+    """The function narrowed for the first limit under which it is as good as under the last."""
+    function = Function(head, body)
+    if function.unknown:
+        return "", 0
+    queries, firsts = _queries(function)
+
+    def for_limit(limit: int) -> str:
+        return narrowed(function, *_known(function, queries, signature, limit), firsts)
+
+    least = for_limit(_LIMITS[-1])
+    for limit in _LIMITS[:-1]:
+        if len(_COSTLY.findall(text := for_limit(limit))) <= len(_COSTLY.findall(least)):
+            return text, limit
+    return least, _LIMITS[-1]
+
+
+def _with_names(text: str) -> list[str]:
+    """The lines of a module in which every value and block has a name: numbers would have to be in order."""
+    lines: list[str] = []
+    begun = within = False
+    for line in text.splitlines():
+        if begun and not re.match(r"[\w.$-]+:", line):
+            lines.append(f"v{len(set(_NAMED.findall(lines[-1])))}:")  # numbers go on from the parameters
+        begun = line.startswith("define ")
+        within = begun or (within and line != "}")
+        lines.append(_NUMBER.sub(r"%v\1", re.sub(r"^(\d+):", r"v\1:", line)) if within else line)
+    return lines
+
+
+def _with_signs(lines: list[str]) -> list[str]:
+    """Write as a sign extension from the low 32 bits what LLVM writes as two shifts."""
+    cut: dict[str, str] = {}
+    found: list[str] = []
+    for line in lines:
+        if match := _LEFT.match(line):
+            cut[match[1]] = match[2]
+        if (match := _RIGHT.match(line)) and match[2] in cut:
+            low = f"{match[1]}.low"
+            found += [f"  {low} = trunc i64 {cut[match[2]]} to i32", f"  {match[1]} = sext i32 {low} to i64"]
+        else:
+            found.append(line)
+    return found
+
+
+def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
+    """The id or extent of the index space that a value is, and its dimension; None if it is neither.
+
+    It is an element of a vector that SPIR-V has built in, or a call of OpenCL's function.
+    """
+    if one.kind != "id":
+        return None
+    if call := _CALL.search(one.line):
+        return call[1], call[2]
+    element = _OF_VECTOR.search(one.line)
+    source = function.values.get(element[1]) if element else None
+    built_in = _BUILT_IN.search(source.line) if source else None
+    return (built_in[1], element[2]) if element and built_in else None
+
+
+def _queries(function: Function) -> tuple[list[str], dict[str, str]]:
+    """The values that are below a limit as the index space is: ids, extents, and where a group starts.
+
+    And each id with the start of its group, below which it is not.
+    """
+    queries = {one.result: query for one in function.instructions if (query := _query(function, one))}
+    starts = {
+        queries[one.operands[0]][1]: one.result
+        for one in function.instructions
+        if one.op == "mul" and set(one.operands) <= queries.keys()
+        if {queries[name][0] for name in one.operands} in _STARTS
+        if len({queries[name][1] for name in one.operands}) == 1  # in the same dimension
+    }
+    ids = {name: dimension for name, (what, dimension) in queries.items() if what in _IDS and dimension in starts}
+    return [*queries, *starts.values()], {name: starts[dimension] for name, dimension in ids.items()}
+
+
+def _known(
+    function: Function, queries: list[str], signature: Signature, limit: int
+) -> tuple[dict[str, IntegerRange], dict[str, str]]:
+    """Intervals of parameters and of the index space's numbers in launches within a limit, and types of elements."""
+    known: dict[str, IntegerRange] = dict.fromkeys(queries, (0, abs(limit)))
+    elements: dict[str, str] = {}
+    names = iter(function.parameters)
+    for argument in signature.arguments:
+        if isinstance(argument, ArrayType | LocalType):
+            count, _, pointer, *extents = (next(names) for _ in range(3 + argument.ndim))
+            known |= dict.fromkeys((count, *extents), _BELOW)
+            if argument.dtype in _TYPES and getattr(argument, "layout", "C") != "A":  # else by steps of bytes
+                elements[pointer] = _TYPES[argument.dtype]
+            if isinstance(argument, LocalType):
+                known |= {name: (extent, extent) for name, extent in zip(extents[1:], argument.inner, strict=True)}
+            for _ in range(argument.ndim):  # strides
+                next(names)
+        else:
+            name = next(names)
+            if str(argument) == "int64":
+                known[name] = min(limit, 0), abs(limit)
+            if str(argument).startswith("complex"):
+                next(names)
+    return known, elements

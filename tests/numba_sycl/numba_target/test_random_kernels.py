@@ -1,0 +1,145 @@
+"""Random kernels on the device against the same source in plain Python: `make fuzz` for many of them.
+
+On the current stack they are compiled by our own target, on the pinned one by numba-dpex.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import linecache
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dpctl
+import numpy as np
+import pytest
+from device_kit import require, require_atomics
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from plain_kernels import run_plainly, ulps_between
+from random_kernels import GROUP, ITEMS, TILES, VIEWS, RandomKernel, random_kernels
+
+from numba_sycl import CompiledKernel, KernelCompileError, PreparedLaunch, build, compile_kernel
+from numba_sycl.narrow import is_within
+from numba_sycl.stacks import is_current
+from numba_sycl.tensor import tensor as dpt
+from xebench import kernel_api as kapi
+
+pytestmark = pytest.mark.device
+
+#: What bounds of loops may be.
+BOUND = 4
+
+
+def kernel_of(source: str, file: Path) -> Any:
+    """The kernel of a module; its text stays in the file, should the driver end this process."""
+    file.write_text(source, encoding="utf-8")
+    linecache.checkcache(str(file))
+    namespace: dict[str, Any] = {"__name__": "random_kernel"}
+    exec(compile(source, str(file), "exec"), namespace)
+    return namespace["run"]
+
+
+@dataclass
+class Comparison:
+    """How a kernel did.
+
+    Attributes:
+        wrong: a line for each array in which the device and plain Python differ.
+        unoptimised: the same where the driver's optimizer is off: what is right then is the driver's defect.
+        narrowed: it was run with indices in 32 bits as well.
+    """
+
+    wrong: list[str]
+    unoptimised: list[str]
+    narrowed: bool
+
+
+def compared(case: RandomKernel, file: Path) -> Comparison:
+    """Run a kernel on the device and in plain Python."""
+    tiles = [tile for tile in sorted(TILES) if f", {tile}" in case.source]
+    expected = case.arrays()
+    numbers = [*case.scalars.values(), np.int64(BOUND)]
+    views = [VIEWS[kind](expected[of]) for of, kind in case.views.values()]
+    run_plainly(case.source, ITEMS, GROUP, [*expected.values(), *views, *numbers], [TILES[tile] for tile in tiles])
+    queue, index_space = dpctl.SyclQueue(), kapi.NdRange((ITEMS,), (GROUP,))
+    local = [kapi.LocalAccessor((GROUP,), np.dtype(TILES[tile]).type) for tile in tiles]
+    kernel = kernel_of(case.source, file)
+
+    def arguments() -> list[Any]:
+        arrays = {name: dpt.asarray(array, sycl_queue=queue) for name, array in case.arrays().items()}
+        return [*arrays.values(), *(VIEWS[kind](arrays[of]) for of, kind in case.views.values()), *numbers, *local]
+
+    compiled = compile_kernel(kernel, index_space, arguments())
+    may_narrow = compiled.narrow and is_within(compiled.limit, (ITEMS,), arguments())
+    modules = [compiled, compiled.narrowed] if may_narrow else [compiled]
+
+    def lines(module: CompiledKernel, *options: str) -> list[str]:
+        module = replace(module, options=replace(module.options, build_options=options))
+        given = arguments()
+        PreparedLaunch(build(module, queue), queue, index_space, given).submit().wait()
+        found = (line(name, dpt.asnumpy(array)) for name, array in zip(expected, given, strict=False))
+        return [one for one in found if one]
+
+    def line(name: str, found: np.ndarray) -> str:
+        wrong = _wrong(found, expected[name], case.ulp.get(name, 0))
+        if not wrong.any():
+            return ""
+        at = tuple(int(index) for index in np.argwhere(wrong)[0])
+        return f"{name}{list(at)} is {found[at]!r} instead of {expected[name][at]!r}, and {int(wrong.sum()) - 1} more"
+
+    wrong = [one for module in modules for one in lines(module)]
+    unoptimised = [one for module in modules if wrong for one in lines(module, "-cl-opt-disable")]
+    return Comparison(wrong, unoptimised, len(modules) > 1)
+
+
+def _wrong(found: np.ndarray, expected: np.ndarray, ulp: int) -> np.ndarray:
+    if found.dtype.kind in "iu":
+        return np.not_equal(found, expected)
+    if ulp == 0:  # the sign of zero counts, that of what is no number does not
+        other_sign = np.not_equal(np.signbit(found), np.signbit(expected)) & ~np.isnan(expected)
+        wrong: np.ndarray = (ulps_between(found, expected) > 0) | other_sign
+        return wrong
+    return ulps_between(found, expected) > ulp
+
+
+def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    require(np.float64)
+    require_atomics(np.int64)
+    count, number = pytestconfig.getoption("--kernels"), pytestconfig.getoption("--kernels-seed")
+    sources, started = hashlib.sha256(), time.perf_counter()
+    run = narrowed = refused = by_driver = 0
+    gc.freeze()  # numba's garbage is much, and everything else would be looked through for it
+
+    @seed(number)
+    @settings(
+        max_examples=count,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],  # to explain takes ten times as long
+    )
+    @given(random_kernels())
+    def each(case: RandomKernel) -> None:
+        nonlocal run, narrowed, refused, by_driver
+        run += 1
+        sources.update(case.source.encode())
+        try:
+            found = compared(case, tmp_path / "kernel.py")
+        except KernelCompileError:
+            if is_current():
+                raise
+            refused += 1  # numba-dpex's language is smaller
+            return
+        narrowed += found.narrowed
+        by_driver += bool(found.wrong) and not found.unoptimised
+        assert not found.unoptimised, f"{found}\nseed {case.seed}\n{case.source}"
+
+    try:
+        each()
+    finally:
+        spent = time.perf_counter() - started
+        counts = f"{narrowed} narrowed, {refused} refused, {by_driver} wrong by the driver's optimizer"
+        print(f"seed {number}: {run} kernels, {counts}, {spent:.0f} s, {sources.hexdigest()[:16]}")
+        gc.unfreeze()
