@@ -77,13 +77,13 @@ def launcher(session, p, work_group_size, add):
     return lambda: session.launch(add, space, p.x, p.sums, shown, arrived)
 
 
-@pattern.antipattern(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 16634, 16638"))
+@pattern.naive(claim=Claim("may be wrong", on=("gpu",), strength="implied", source="G 16634, 16638"))
 def counter_without_fence(session, p, work_group_size):
     """Each shows its number in memory, then counts itself in: who comes last may see the counter before the numbers."""
     return launcher(session, p, work_group_size, add_without_fences)
 
 
-@pattern.baseline
+@pattern.optimized
 def fence_and_counter(session, p, work_group_size):
     """A fence before each counts itself in, and another before the last one adds up."""
     return launcher(session, p, work_group_size, add_behind_fences)

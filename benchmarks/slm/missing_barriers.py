@@ -97,13 +97,7 @@ def may_be_wrong(lines):
     return Claim("may be wrong", on=("gpu",), strength="implied", source=lines)
 
 
-@pattern.baseline
-def both_barriers(session, p, work_group_size):
-    """All wait for the zeros, and for each other's atomic additions."""
-    launch_groups(session, p, work_group_size, count)
-
-
-@pattern.antipattern(claim=may_be_wrong("G 3047"))
+@pattern.naive(claim=may_be_wrong("G 3047"))
 def zeros_not_awaited(session, p, work_group_size):
     """No barrier behind the zeros: one sub-group may count before another has set the bin to zero."""
     launch_groups(session, p, work_group_size, count_before_zeros)
@@ -119,3 +113,9 @@ def updates_not_atomic(session, p, work_group_size):
 def counts_not_awaited(session, p, work_group_size):
     """No barrier before the bins are added to the global ones: others may still count."""
     launch_groups(session, p, work_group_size, read_while_counted)
+
+
+@pattern.optimized
+def both_barriers(session, p, work_group_size):
+    """All wait for the zeros, and for each other's atomic additions."""
+    launch_groups(session, p, work_group_size, count)

@@ -34,8 +34,8 @@ OF_FILLS = (
     "atomics_dtype/",
     "atomics_usm_kind/",
     "compressible_lines/",
+    "fence_and_counter/",
     "multi_stream_pipeline/",
-    "sync_mechanisms/",
     "update_what_changed/",
 )
 # SYCL's buffers need headers that the pinned stack lacks; OpenCL's, which serve there, can do less.
