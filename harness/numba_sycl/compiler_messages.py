@@ -95,6 +95,13 @@ _MEANINGS = [
             r"Implementation function returned by `@overload` has an unexpected type",
             "it uses a function of numba that works on the host alone: write it as a loop",
         ),
+        (
+            r"kernel_api'? has no (?:attribute ')?(?P<what>\w*group\w*)",
+            "kernel_api has no {what}: functions of groups are in xebench.dpex.work_group and sub_group",
+        ),
+        # numba-dpex alone
+        (r"populate_array\(\) got", "it reads a numpy array of outside, which numba-dpex cannot: make it an argument"),
+        (r"Cannot cast Literal\[str\]", "it prints text, which numba-dpex cannot: print numbers"),
         (r"numba_get_\w+_random_state", "it draws random numbers, which only the host makes: pass an array of them"),
         (
             r"object has no attribute 'addrspacecast'|LLVM IR parsing error",
@@ -229,13 +236,8 @@ def find_divergent_call(function: Callable[..., Any]) -> DivergentCall | None:
     Returns:
         None when there is none, or when the source cannot be had or is another function's by now.
     """
-    try:
-        lines, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    body = tree.body[0]
-    if not isinstance(body, ast.FunctionDef) or body.name != function.__name__:  # a lambda, or an edited file
+    body, first = _definition(function)
+    if body is None:
         return None
     places = _assigned_places(body)
     for branch in ast.walk(body):
@@ -245,6 +247,33 @@ def find_divergent_call(function: Callable[..., Any]) -> DivergentCall | None:
                     line = first + call.lineno - 1
                     return DivergentCall(line, ast.unparse(call.func), ast.unparse(branch.test))
     return None
+
+
+def dimension_error(function: Callable[..., Any], ndim: int) -> KernelCompileError | None:
+    """The error to raise for a kernel that asks its item for a dimension that the index space lacks, if it does."""
+    body, first = _definition(function)
+    if body is None or not body.args.args:
+        return None
+    for node in ast.walk(body):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=item), attr=name), args=[ast.Constant(value=int(dimension))]
+            ) if item == body.args.args[0].arg and name.startswith("get_") and dimension >= ndim:
+                reason = f"Item.{name}: dim is {dimension}, but the index space has {ndim} dimension(s)"
+                location = f"{function.__code__.co_filename}:{first + node.lineno - 1}"
+                return KernelCompileError(function.__name__, location, reason)
+    return None
+
+
+def _definition(function: Callable[..., Any]) -> tuple[ast.FunctionDef | None, int]:
+    """A kernel's definition and its first line; None when the source cannot be had or is another function's by now."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        body = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None, 0
+    is_its = isinstance(body, ast.FunctionDef) and body.name == function.__name__  # no lambda, no edited file
+    return (body if is_its else None), first
 
 
 def _calls(branch: ast.If | ast.While) -> Iterator[ast.Call]:

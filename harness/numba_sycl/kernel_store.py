@@ -260,6 +260,7 @@ class KernelStore:
                 "build_options": " ".join(built.build_options),
                 "ignored_options": list(built.ignored_options),
                 "fp64_beside_fp32": built.compiled.computes_doubles_of_floats,
+                "mixes_fp64_fp32": built.compiled.mixes_doubles_and_floats,
                 "sub_group_size": built.sub_group_size,
                 "max_sub_group_size": built.max_sub_group_size,
                 **sizes,

@@ -322,9 +322,17 @@ class CompiledKernel:
     @cached_property
     def computes_doubles_of_floats(self) -> bool:
         """True if a module computes in double precision, and all its arrays of real numbers are float32."""
+        return self._real_arrays == {np.dtype(np.float32)} and bool(self.spirv) and computes_doubles(self.spirv)
+
+    @property
+    def mixes_doubles_and_floats(self) -> bool:
+        """True if some of its arrays are float64 and some are float32."""
+        return self._real_arrays >= {np.dtype(np.float32), np.dtype(np.float64)}
+
+    @property
+    def _real_arrays(self) -> set[np.dtype[Any]]:
         arrays = [each.dtype for each in self.signature.arguments if isinstance(each, ArrayType)]
-        real = {np.dtype(dtype) for dtype in arrays if dtype is not None and np.dtype(dtype).kind == "f"}
-        return real == {np.dtype(np.float32)} and bool(self.spirv) and computes_doubles(self.spirv)
+        return {np.dtype(dtype) for dtype in arrays if dtype is not None and np.dtype(dtype).kind == "f"}
 
     @cached_property
     def sha256(self) -> str:

@@ -19,6 +19,7 @@ from numba_sycl.errors import (
     DpexError,
     KernelBuildError,
     KernelCompileError,
+    KernelOnly,
     Refused,
     Unsupported,
     UserError,
@@ -119,6 +120,47 @@ def test_the_kernel_the_line_and_the_reason(function: Any, marker: str, reason: 
     assert isinstance(error.__context__, numba_errors.NumbaError) and error.__suppress_context__
     before, at, after = error.__notes__[0].splitlines()
     assert at.startswith(">") and marker in at and before.startswith(" ") and after.startswith(" ")
+
+
+ONES = np.ones(4, np.float32)
+
+
+def array_of_outside(item: kapi.Item, x):
+    x[0] = ONES[item.get_id(0)]
+
+
+def prints_text(item: kapi.Item, x):
+    print("item", x[0])
+
+
+def of_groups(item: kapi.Item, x):
+    x[0] = kapi.reduce_over_group(x[1])  # type: ignore[attr-defined]
+
+
+def beyond_the_index_space(item: kapi.Item, x):
+    x[0] = item.get_id(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (array_of_outside, "a numpy array of outside, which numba-dpex cannot: make it an argument"),
+        (prints_text, "it prints text, which numba-dpex cannot: print numbers"),
+        (of_groups, "kernel_api has no reduce_over_group: functions of groups are in xebench.dpex.work_group and"),
+        (beyond_the_index_space, "Item.get_id: dim is 1, but the index space has 1 dimension(s)"),
+    ],
+)
+def test_what_numba_dpex_does_not_explain(function: Any, reason: str, queue: Any) -> None:
+    with pytest.raises(KernelCompileError) as caught:
+        compile_kernel(kernel(function), kapi.Range(4), (dpt.zeros(4, dtype="f4", sycl_queue=queue),))
+    assert reason in caught.value.reason
+
+
+def test_a_kernel_is_launched_neither_by_a_call_nor_by_an_index() -> None:
+    launched = kernel(returns)
+    for call in (lambda: launched(kapi.Range(4)), lambda: launched[4]):
+        with pytest.raises(KernelOnly, match=r"kernel returns was called on the host: write call_kernel\(returns"):
+            call()
 
 
 def test_a_kernel_returns_nothing(queue: Any) -> None:

@@ -134,6 +134,21 @@ def test_what_is_kept_of_a_kernel_tells_how_it_was_launched_first(session: Any) 
     assert (plain["global_size"], plain["local_size"], plain["local_bytes"]) == ([64], None, 0)
 
 
+def test_arrays_of_two_precisions_are_noted(session: Any) -> None:
+    from numba_sycl import kernel
+    from xebench import kernel_api as kapi
+
+    @kernel
+    def copied(item: kapi.Item, x, y):
+        y[item.get_id(0)] = x[item.get_id(0)]
+
+    for dtype in (np.float32, np.float64):
+        x, y = upload(session, np.ones(8, dtype)), upload(session, np.zeros(8, np.float32))
+        session.launch(copied, kapi.Range(8), x, y)
+    session.wait()
+    assert [used["mixes_fp64_fp32"] for used in session.take_kernels()] == [False, True]
+
+
 def test_another_shape_of_the_launch_or_another_queue_is_another_launch(session: Any) -> None:
     kernel = shift_kernel()
     x, y = upload(session, np.ones(64, np.int32)), upload(session, np.zeros(64, np.int32))

@@ -33,6 +33,10 @@ def pair(**of_variant: Any) -> tuple[Synthetic, str, str]:
             {"kernels": json.dumps([{"name": "k", "fp64_beside_fp32": True}])},
             "kernel k computes in fp64, its arrays are float32",
         ),
+        (
+            {"kernels": json.dumps([{"name": "k", "mixes_fp64_fp32": True}] * 2)},
+            "kernel k has float64 arrays beside float32 ones",
+        ),
     ],
 )
 def test_what_a_case_says_of_itself_is_a_remark(columns: dict[str, Any], remark: str) -> None:

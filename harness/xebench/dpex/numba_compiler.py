@@ -39,7 +39,7 @@ from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTarget
 
 from numba_sycl import llvm_text
 from numba_sycl.code_generation.integers import replacements
-from numba_sycl.compiler_messages import compile_error, divergence_error, find_divergent_call
+from numba_sycl.compiler_messages import compile_error, dimension_error, divergence_error, find_divergent_call
 from numba_sycl.errors import KernelOnly
 from numba_sycl.foreign_kernel import Parameter
 from numba_sycl.identity import Identity, UnknownIdentity, extensions_digest
@@ -312,7 +312,7 @@ def _refuse_call(self: Any, *_: Any, **__: Any) -> NoReturn:
 
 
 # numba-dpex raises NotImplementedError, without a word
-SPIRVKernelDispatcher.__call__ = _refuse_call
+SPIRVKernelDispatcher.__call__ = SPIRVKernelDispatcher.__getitem__ = _refuse_call
 
 
 def _is_kernel(dispatcher: Any) -> bool:
@@ -334,6 +334,8 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     divergent = find_divergent_call(kernel.py_func)
     if divergent is not None:
         raise divergence_error(kernel.py_func, divergent)
+    if (lacking := dimension_error(kernel.py_func, signature.ndim)) is not None:  # the driver crashes, or gives 0
+        raise lacking
     try:
         with global_compiler_lock:
             result = _compile_with_facts(kernel._compiler, signature)

@@ -78,8 +78,12 @@ def tolerance_words(case: Row) -> str:
 
 def _doubles(case: Row) -> list[str]:
     kernels = json.loads(case["kernels"]) if isinstance(case["kernels"], str) else []
-    names = dict.fromkeys(kernel["name"] for kernel in kernels if kernel.get("fp64_beside_fp32"))
-    return [f"kernel {name} computes in fp64, its arrays are float32" for name in names]
+    said = {
+        "fp64_beside_fp32": "computes in fp64, its arrays are float32",
+        "mixes_fp64_fp32": "has float64 arrays beside float32 ones",
+    }
+    found = [f"kernel {kernel['name']} {words}" for kernel in kernels for key, words in said.items() if kernel.get(key)]
+    return [*dict.fromkeys(found)]
 
 
 def _beyond_roof(fraction: float | None) -> str:

@@ -228,7 +228,7 @@ CASES: Final = (
         "opencl), compiler (of kernels of Python, with versions; else null), narrow (whether its index arithmetic was "
         "narrowed to 32 bits), build_options, sub_group_size (as "
         "required), fp64_beside_fp32 (whether it computes in double precision though all its arrays of real numbers "
-        "are float32), "
+        "are float32), mixes_fp64_fp32 (whether some of its arrays are float64 and some float32), "
         "max_sub_group_size (on Intel's GPUs the SIMD width), and of the first launch of each: global_size, "
         "local_size (null where the driver chooses), local_bytes (SLM of a work-group).",
     ),
