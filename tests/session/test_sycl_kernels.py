@@ -69,8 +69,8 @@ def compiler() -> None:
 def test_accessors_streams_pointers_and_local_memory(session: Any, capfd: pytest.CaptureFixture[str]) -> None:
     squares = np.zeros(8, np.int64)
     with session.buffer(squares) as y:
-        arguments = session.accessor(y, "write"), 3, session.stream(1024, 16)
-        session.launch(sycl_kernel(ALL_KINDS, name="printed_squares"), SPACE, *arguments)
+        objects = session.accessor(y, "write"), 3, session.stream(1024, 16)
+        session.launch(sycl_kernel(ALL_KINDS, name="printed_squares"), SPACE, *objects)
         session.wait()
         assert sorted(capfd.readouterr().out.split()) == [f"ID={i}" for i in range(8)]
     assert squares.tolist() == [3 * i * i for i in range(8)]
