@@ -108,7 +108,7 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
         raise not_a_kernel(kernel)
     earlier = _compiled.setdefault(kernel, {})
     if signature in earlier and isinstance(kernel, ForeignKernel):
-        return earlier[signature]
+        return replace(earlier[signature], stages={})
     if signature in earlier:
         return replace(earlier[signature], stages={"typing": time.perf_counter_ns() - started}, cached=True)
     earlier[signature] = of_this_stack(kernel, signature, cache)
