@@ -272,8 +272,9 @@ def _definition(function: Callable[..., Any]) -> tuple[ast.FunctionDef | None, i
         body = ast.parse(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None, 0
-    is_its = isinstance(body, ast.FunctionDef) and body.name == function.__name__  # no lambda, no edited file
-    return (body if is_its else None), first
+    if not isinstance(body, ast.FunctionDef) or body.name != function.__name__:  # a lambda, or an edited file
+        return None, 0
+    return body, first
 
 
 def _calls(branch: ast.If | ast.While) -> Iterator[ast.Call]:
