@@ -124,6 +124,17 @@ def test_samples_are_drawn_where_they_are() -> None:
     assert len(classes(root, "band")) == 1, "the second instance"
 
 
+def test_one_late_sample_does_not_press_the_others_together() -> None:
+    times = np.array([*np.linspace(44.0, 46.0, 144), 8000.0])
+    assert program_charts.inner_range(times) == (44.0, 46.0)
+    assert program_charts.inner_range(np.full(9, 3.0)) == (3.0, 3.0)
+    late = VariantSamples("v", times, np.zeros(145))
+    assert "v, 145 samples, 1 beyond" in "".join(drawn(program_charts.draw_distribution([late])).itertext())
+    assert "samples in order, 1 beyond" in "".join(drawn(program_charts.draw_samples([late])).itertext())
+    wide = VariantSamples("v", np.geomspace(1.0, 1e4, 100), np.zeros(100))
+    assert not [each for each in drawn(program_charts.draw_samples([wide])).itertext() if "e+" in each]
+
+
 def test_variants_that_are_far_apart_are_shown_around_their_medians() -> None:
     near = [
         VariantSamples("a", np.array([1e3, 1.1e3]), np.zeros(2)),

@@ -66,7 +66,9 @@ def test_a_run_that_its_budget_ended_is_not_called_interrupted(run: Run) -> None
 def test_the_page_is_well_formed_and_needs_nothing_else(run: Run) -> None:
     page = render(run)
     checker = checked(page)
-    assert all(link.startswith("#") or link == "data:," for link in checker.links), "it loads something"
+    guide = "https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2024-0/overview.html"
+    assert page.count(guide) == page.count(f'<a href="{guide}">') == 1, "a reader may follow it"
+    assert all(link.startswith("#") or link in ("data:,", guide) for link in checker.links), "it loads something"
     assert "url(" not in page and "@import" not in page
     assert "0.17.0" in page, "provenance is part of the page"
 

@@ -21,7 +21,7 @@ def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None, ax: Any = 
     Args:
         pairs: pairs of the pattern, with a column for each parameter.
         pattern: name of the pattern.
-        along: parameter on the x axis; by default the one that varies, if one alone does.
+        along: parameter on the x axis; by default the one with the most values, if any varies.
         ax: axes of matplotlib; new ones by default.
 
     Returns:
@@ -39,7 +39,7 @@ def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None, ax: Any = 
     if known.empty:
         raise XebenchError(f"{pattern} has no speed-up to draw: 'xebench report' shows what became of it")
     along = _parameter(known, along)
-    axes = ax if ax is not None else pyplot.subplots()[1]
+    axes = ax if ax is not None else pyplot.subplots(layout="constrained")[1]
     for name, group in known.groupby(_names(known, along), sort=False):
         _series(axes, str(name), group.sort_values(along) if along else group, along)
     (axes.axhline if along else axes.axvline)(1, color="0.6", linewidth=1)
@@ -63,7 +63,7 @@ def _parameter(known: pd.DataFrame, along: str | None) -> str | None:
     columns = [name for name in map(str, known) if name.startswith(points.PREFIX)]
     if along is None:
         varied = [name for name in columns if known[name].nunique() > 1]
-        return varied[0] if len(varied) == 1 else None
+        return max(varied, key=lambda name: known[name].nunique(), default=None)
     column = points.PREFIX + along.removeprefix(points.PREFIX)
     if column not in columns:
         names = [name.removeprefix(points.PREFIX) for name in columns]
@@ -95,4 +95,4 @@ def _series(axes: Any, name: str, group: pd.DataFrame, along: str | None) -> Non
     if along:
         axes.errorbar(group[along].tolist(), middle, yerr=reach, **marks)
     else:
-        axes.errorbar(middle, [name] * len(group), xerr=reach, linestyle="none", **marks)
+        axes.errorbar(middle, [name] * len(group), xerr=reach, linestyle="none", color="C0", **marks)

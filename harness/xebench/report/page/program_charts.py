@@ -18,8 +18,9 @@ BINS: Final = 72
 _DISTRIBUTION_ROW, _HILL = 46.0, 24.0
 #: Ratio of the largest to the smallest median from which each variant gets its own axis.
 _APART: Final = 3.0
-#: Share of the samples beyond each end of the axis; a chart of single samples draws them at the ends.
-_LEFT_OUT: Final = 0.005
+#: An axis ends where all samples do, or so many quartile distances beyond the quartiles (Tukey 1977 calls these far
+#: out): some late samples must not press the others together. A chart of single samples draws those beyond at the ends.
+_FAR_OUT: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,24 @@ class VariantSamples:
         return float(np.median(self.times_ns))
 
 
+def inner_range(values: Floats) -> tuple[float, float]:
+    """The lowest and the highest value that is not far out; of values that hardly differ, the quantiles of 0.5 %."""
+    first, third = np.quantile(values, (0.25, 0.75))
+    if third - first <= 1e-9 * abs(third):
+        low, high = np.quantile(values, (0.005, 0.995))
+        return float(low), float(high)
+    far = _FAR_OUT * (third - first)
+    inside = values[(values >= first - far) & (values <= third + far)]
+    return float(inside.min()), float(inside.max())
+
+
 def draw_distribution(variants: Sequence[VariantSamples]) -> Markup:
     """The chart of variants that have samples, on one axis: of times, or of each time over its variant's median."""
     medians = [each.median_ns for each in variants]
     relative = max(medians) > _APART * min(medians)
     factor, unit = (1.0, "") if relative else time_unit(max(medians))
     values = [each.times_ns / (each.median_ns if relative else factor) for each in variants]
-    inner = [np.quantile(own, (_LEFT_OUT, 1 - _LEFT_OUT)) for own in values]
-    x = around([float(end) for ends in inner for end in ends], 8, WIDTH - 8, logarithmic=False, room=0.02)
+    x = around([end for own in values for end in inner_range(own)], 8, WIDTH - 8, logarithmic=False, room=0.02)
     bottom = 8 + _DISTRIBUTION_ROW * len(variants)
     title = "time over the variant's median" if relative else f"time in {unit}"
     parts = below(x, [(value, f"{value:.6g}") for value in x.ticks()], 4, bottom, title)
@@ -107,17 +118,18 @@ def draw_samples(variants: Sequence[VariantSamples]) -> Markup:
 def _sample_panel(number: int, variant: VariantSamples, top: float) -> Iterator[Markup]:
     shown, median = thinned_out(variant), variant.median_ns
     percent = 100 * (shown.times_ns / median - 1)
-    ends = [float(end) for end in np.quantile(percent, (_LEFT_OUT, 1 - _LEFT_OUT))]
     plot = top + 20
-    y = around([*ends, 0.0], plot + _PLOT, plot, logarithmic=False)
+    y = around([*inner_range(percent), 0.0], plot + _PLOT, plot, logarithmic=False)
+    beyond = sum(not y.holds(float(value)) for value in percent)
     step = (WIDTH - _LEFT) / max(1, len(percent))
     name = f"{variant.name}, {len(percent)} of {len(variant.times_ns)} samples in order"
+    name += f", {beyond} beyond" if beyond else ""
     yield text(0, top + 12, name, kind=f"s{number % SERIES} name")
     for first, last in _bands(shown):
         yield tag("rect", x=_LEFT + step * first, y=plot, width=step * (last - first), height=_PLOT, class_="band")
     for value in dict.fromkeys((y.ticks(3)[0], 0.0, y.ticks(3)[-1])):
         yield line(_LEFT, y.at(value), WIDTH, y.at(value), "one" if value == 0 else "grid")
-        yield text(_LEFT - 4, y.at(value) + 4, f"{value:+.3g} %" if value else "0 %", anchor="end")
+        yield text(_LEFT - 4, y.at(value) + 4, _change(value), anchor="end")
     rows = [round(_FINE * y.at(float(value))) for value in percent]
     columns = [round(_FINE * (_LEFT + step * (place + 0.5))) for place in range(len(rows))]
     yield tag(
@@ -126,6 +138,13 @@ def _sample_panel(number: int, variant: VariantSamples, top: float) -> Iterator[
         transform=f"scale({1 / _FINE})",
         class_=f"s{number % SERIES} dots",
     )
+
+
+def _change(percent: float) -> str:
+    """A change beside an axis, which has room for six characters: ``+20 %``, ``21x``."""
+    if not percent:
+        return "0 %"
+    return f"{percent:+.3g} %" if abs(percent) < 1000 else f"{1 + percent / 100:.3g}x"
 
 
 def _bands(variant: VariantSamples) -> Iterator[tuple[int, int]]:
