@@ -3,14 +3,9 @@
 from . import parts, staying_parts
 
 
-def program(data):
-    """The module with the problem and the sample: for ``copied``, or ``stays``."""
-    return {"copied": parts, "stays": staying_parts}[data]
-
-
 def two_arrays(rng, n, data):
     """The problem."""
-    return program(data).two_arrays(rng, n)
+    return parts.two_arrays(rng, n) if data == "copied" else staying_parts.two_arrays(rng, n)
 
 
 def arrived(p, total):
@@ -23,11 +18,18 @@ def expected(p):
     return arrived(p, p.a + p.b)
 
 
+def in_parts(session, p, stream, queues, shares, size):
+    """The sample: every device computes its part."""
+    if p.data == "copied":
+        return parts.in_parts(session, p, stream, queues, shares, size)
+    return staying_parts.in_parts(session, p, stream, queues, shares, size)
+
+
 def added(session, p, queues, shares, size=parts.GROUP):
-    """The sample: every device adds its part."""
-    return program(p.data).in_parts(session, p, parts.add_elements, queues, shares, size)
+    """The sample of an addition."""
+    return in_parts(session, p, parts.add_elements, queues, shares, size)
 
 
 def added_scaled(session, p, queues, shares):
     """The sample of a triad."""
-    return program(p.data).in_parts(session, p, parts.add_scaled, queues, shares)
+    return in_parts(session, p, parts.add_scaled, queues, shares, parts.GROUP)
