@@ -144,11 +144,11 @@ def test_a_worker_imports_neither_frames_nor_what_only_a_compilation_needs() -> 
     script = """
 from xebench.system import runtime
 runtime.load()
-import sys, xebench.measuring.family_run
-print([name for name in ("xebench.measuring.family_run", "pandas", "numba.np.arraymath") if name in sys.modules])
+import sys, xebench.measuring.worker
+print([name for name in ("xebench.measuring.worker", "pandas", "numba.np.arraymath") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['xebench.measuring.family_run']", "each start of a worker would take longer"
+    assert done.stdout.strip() == "['xebench.measuring.worker']", "each start of a worker would take longer"
 
 
 def test_a_list_of_patterns_imports_nothing_that_it_does_not_need() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost
-from xebench.measuring.messages import DeviceTested, Done, Failed, MeasureInstrument, Ready, VariantChecked
+from xebench.measuring.messages import Call, Done, Failed, Ready, Returned, VariantChecked, pickled
 from xebench.patterns.registry import builtin_files
 from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
 from xebench.vocabulary import Status
@@ -54,7 +54,7 @@ def worker(*processes: Process) -> DeviceWorker[Any]:
 
 
 def answers(of: DeviceWorker[Any], silence_s: float = 5) -> list[Any]:
-    return list(of.answers(MeasureInstrument(), ("a", "b"), silence_s=lambda: silence_s))
+    return list(of.answers(Call("instrument", pickled(())), ("a", "b"), silence_s=lambda: silence_s))
 
 
 def test_one_process_answers_request_after_request() -> None:
@@ -90,8 +90,8 @@ def test_a_lost_worker_is_told_with_the_variant_at_work(
 def test_a_device_is_tested_by_the_worker_that_measures_on_it() -> None:
     wrong = "atomic add: 7 of 7 wrong"
     used = worker(
-        Process(READY, DeviceTested([]), DONE, CHECKED, DONE),
-        Process(READY, DeviceTested([wrong]), DONE, WorkerDied("ended by SIGSEGV")),
+        Process(READY, Returned(pickled([])), DONE, CHECKED, DONE),
+        Process(READY, Returned(pickled([wrong])), DONE, WorkerDied("ended by SIGSEGV")),
     )
     assert used.self_test() == [] and answers(used) == [CHECKED]
     used.close()
@@ -102,7 +102,9 @@ def test_a_device_is_tested_by_the_worker_that_measures_on_it() -> None:
 def test_what_a_silent_worker_is_at_can_be_seen() -> None:
     seen: list[tuple[str | None, str, float]] = []
     used = worker(Process(READY, CHECKED, DONE))
-    look = used.answers(MeasureInstrument(), ("a", "b"), silence_s=lambda: 7, look=lambda *at: seen.append(at))
+    look = used.answers(
+        Call("instrument", pickled(())), ("a", "b"), silence_s=lambda: 7, look=lambda *at: seen.append(at)
+    )
     assert list(look) == [CHECKED]
     assert seen == [("b", "sample", 7), ("b", "sample", 7)]
 

@@ -20,7 +20,7 @@ SEEDS = (3, 4)
 def beside() -> Iterator[Any]:
     from xebench.measuring.problem_store import MadeBeside, ProblemStore
 
-    made = MadeBeside("cpu", ProblemStore(1 << 30))
+    made = MadeBeside(ProblemStore(1 << 30))
     yield made
     made.close()
 

@@ -31,12 +31,10 @@ WORK = Work(8, None, "fp32", 16)
 @pytest.mark.parametrize(
     ("message", "union"),
     [
-        (messages.MeasureInstrument(), Request),
         (FAMILY, Request),
         (messages.Ready(), WorkerMessage),
         (messages.Done(), WorkerMessage),
         (messages.Failed("no device", 3), WorkerMessage),
-        (messages.Instrument({"empty_kernel_ns": 1.5, "aa_low": None}), WorkerMessage),
         (messages.VariantChecked("a"), WorkerMessage),
         (
             messages.TableRows("samples", [{"sample_id": 7, "host_ns": 1e9, "valid": True, "stage": None}]),
@@ -59,7 +57,7 @@ def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
         b'{"kind":"CaseOver","variant":"a","result":{"status":"ok"},"colour":"red"}',
         b'{"kind":"StateSampled","state":"hot","instances":[{"b":[null]}],"seconds":1}',
         b'{"kind":"Failed","reason":"x"}',
-        b'{"kind":"MeasureInstrument"}',
+        b'{"kind":"Call","method":"instrument"}',
     ],
 )
 def test_nothing_else_is_an_answer(line: bytes) -> None:

@@ -15,35 +15,37 @@ pytestmark = pytest.mark.device  # importing the messages loads dpctl
 
 
 class FakePeers:
-    """Answer by a function of the request and the number of the peer; messages go through their encoding."""
+    """Answer by a function of the method, its arguments and the number of the peer; all of them as another process."""
 
     is_alive = True
 
-    def __init__(self, reply: Callable[[Any, int], Any], ranks: int = 0) -> None:
+    def __init__(self, answer: Callable[[str, tuple[Any, ...], int], Any], ranks: int = 0) -> None:
         from xebench.measuring.remote import RankIdentity
 
         self.ranks: Sequence[Any] = [RankIdentity(n, ranks, "MPI 5", "opencl:cpu:0") for n in range(ranks)]
         self.asked: list[str] = []
-        self._reply = reply
+        self._answer = answer
 
-    def ask(self, requests: Sequence[Any]) -> list[Any]:
-        self.asked.append(type(requests[0]).__name__)
-        return [self._reply(through_the_channel(request), number) for number, request in enumerate(requests)]
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        self.asked.append(method)
+        return [through_the_channel(self._answer(method, own, number)) for number, own in enumerate(arguments)]
 
     def close(self) -> None:
         self.is_alive = False
 
 
-def through_the_channel(message: Any) -> Any:
+def through_the_channel(value: Any) -> Any:
     import os
 
-    from xebench.measuring.remote import Answers, Request
+    from xebench.measuring.messages import Returned, WorkerMessage, pickled, unpickled
     from xebench.system.children.worker import Receiver, Sender
 
     reading, writing = os.pipe()
     try:
-        Sender(writing).send(message)
-        return Receiver(reading, Request | Answers).receive(1.0)
+        Sender(writing).send(Returned(pickled(value)))
+        receiver: Receiver[Any] = Receiver(reading, WorkerMessage)
+        answer: Any = receiver.receive(1.0)
+        return unpickled(answer)
     finally:
         os.close(reading)
         os.close(writing)
@@ -62,26 +64,28 @@ def measured(begin_ns: int) -> Any:
     return MeasuredSample(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)
 
 
-def echo(request: Any, number: int) -> Any:
+def echo(method: str, arguments: tuple[Any, ...], number: int) -> Any:
     """Results are what stood in the outputs, plus one."""
-    from xebench.measuring import remote
     from xebench.measuring.place import Checked
 
-    if isinstance(request, remote.Check):
-        results = {name: array + 1 for name, array in (request.contents or {}).items()}
-        return through_the_channel(Checked(measured(7 * number), results, [f"x{number}"]))
-    if isinstance(request, remote.Sample):
-        return through_the_channel(remote.Sampled(measured(7 * number)))
-    return None
+    if method == "check":
+        results = {name: array + 1 for name, array in (arguments[1] or {}).items()}
+        return Checked(measured(7 * number), results, [f"x{number}"])
+    return measured(7 * number) if method == "sample" else None
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex64, np.bool_])
 def test_arrays_keep_type_and_shape_on_the_way(dtype: Any) -> None:
-    from xebench.measuring.remote import Check
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    found = through_the_channel({"y": array})["y"]
+    assert found.dtype == dtype and found.tolist() == array.tolist()
 
-    contents = {"y": np.arange(6).reshape(2, 3).astype(dtype)}
-    found = through_the_channel(Check("v", contents)).contents["y"]
-    assert found.dtype == dtype and found.tolist() == contents["y"].tolist()
+
+def test_an_exception_arrives_as_it_was_raised() -> None:
+    from xebench.measuring.messages import Returned, pickled, unpickled
+
+    with pytest.raises(KeyError, match="7"):
+        unpickled(Returned(pickled(KeyError("7")), raised=True))
 
 
 def test_one_process_has_what_the_variant_writes() -> None:
@@ -103,25 +107,24 @@ def test_caches_are_flushed_between_setting_back_and_the_sample() -> None:
     peers = FakePeers(echo)
     there = place(peers)
     there.sample("v", 2)
-    assert peers.asked == ["Sample"], "hot ones cost one message"
+    assert peers.asked == ["sample"], "hot ones cost one message"
     there.sample("v", 1, lambda: peers.asked.append("flush"))
-    assert peers.asked[1:] == ["Reset", "flush", "Sample"]
+    assert peers.asked[1:] == ["reset", "flush", "sample"]
 
 
-def test_a_place_that_is_lost_has_changed_nothing_and_an_odd_reply_is_an_error() -> None:
-    peers = FakePeers(echo)
-    with pytest.raises(XebenchError, match="FindChanged was answered by NoneType"):
-        place(peers).changed()
+def test_a_place_that_is_lost_has_changed_nothing() -> None:
+    peers = FakePeers(lambda method, arguments, number: ["x"])
+    assert place(peers).changed() == ["x"]
     peers.close()
     assert place(peers).changed() == () and not place(peers).is_there
 
 
 def test_another_process_has_the_same_problem_or_is_refused() -> None:
     from xebench.measuring.places import FamilyPlaces
-    from xebench.measuring.remote import BeginProblem, Begun
+    from xebench.measuring.remote import BeginProblem
     from xebench.patterns.pattern import Variant
 
-    peers = FakePeers(lambda request, number: Begun({"n": 16}))
+    peers = FakePeers(lambda method, arguments, number: {"n": 16})
     pool: Any = SimpleNamespace(get=lambda environment, ranks: peers)
     family = BeginProblem("file.py", "pattern", {"n": 16}, 1)
     variant = Variant("v", "naive", print, (), (), "", {"A": "1"})

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from xebench.measuring.place import Contents
+from xebench.measuring.messages import Bytes
 from xebench.system.children.worker import Receiver, Sender, UnreadableMessage
 
 
@@ -25,7 +25,7 @@ class Done(msgspec.Struct, tag=True):
 
 
 class Arrays(msgspec.Struct, tag=True):
-    arrays: Contents
+    arrays: dict[str, Bytes]
 
 
 Message = Text | Done

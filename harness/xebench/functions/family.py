@@ -20,11 +20,11 @@ from xebench.measuring.family import FamilyLoop, Plan
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import OnePlace, Place, VariantRun
-from xebench.measuring.place_server import IMPORTABLE, program
 from xebench.measuring.places import RemoteProcess
 from xebench.measuring.remote import BeginFunctions, RemotePlace
 from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
+from xebench.measuring.worker import IMPORTABLE, program
 from xebench.patterns.pattern import Variant
 from xebench.results.analysis.claim import Claim
 from xebench.session.device_memory import Flusher
@@ -235,10 +235,7 @@ def measured_apart(
         raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
     ended: dict[str, tuple[Status, str]] = {}
     while True:
-        try:
-            process = RemoteProcess(session.device.filter_string, {}, "its process", PATIENCE_S)
-        except Lost as lost:
-            raise XebenchError(f"isolated=True: {lost.how}: see 'xebench doctor'") from None
+        process = RemoteProcess(session.device.filter_string, {}, "its process", PATIENCE_S)
         family = FunctionFamily(functions, reference, claims, session, settings, ended)
         try:
             family.measure(RemotePlace(process, begin))

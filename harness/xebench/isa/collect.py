@@ -145,7 +145,7 @@ def _collect_share(
 ) -> Collected:
     collected = Collected()
     worker: DeviceWorker[FromCollector] = DeviceWorker(
-        lambda environment: start_worker("auto", Program.COLLECT_KERNELS, FromCollector, environment=environment)
+        partial(start_worker, "auto", handler=Program.COLLECT_KERNELS, answers=FromCollector)
     )
     try:
         for number, family in enumerate(families):

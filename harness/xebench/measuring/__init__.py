@@ -10,7 +10,6 @@ __all__ = [
     "local_functions",
     "messages",
     "place",
-    "place_server",
     "places",
     "prepare",
     "remote",
@@ -18,4 +17,5 @@ __all__ = [
     "samples",
     "sampling",
     "stopping",
+    "worker",
 ]

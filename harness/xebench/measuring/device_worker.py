@@ -8,12 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
-from xebench.measuring.messages import DeviceTested, Done, Failed, Message, TestDevice, WorkerMessage
+from xebench.errors import BrokenEnvironment, NoDevice, XebenchError, describe_error
+from xebench.measuring.messages import Call, Done, Failed, Message, Returned, WorkerMessage, pickled, unpickled
 from xebench.patterns.registry import is_builtin
 from xebench.system.children import Program
 from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerKilled, WorkerProcess
 from xebench.vocabulary import Status
+
+#: Device of a worker that opens none: it only makes data.
+NO_DEVICE: Final = ""
 
 # Starting the stack takes seconds; on a loaded machine a multiple of that.
 START_TIMEOUT_S: Final = 300.0
@@ -88,6 +91,11 @@ class DeviceWorker(Generic[T]):
         self._sources.add(source)
 
     @property
+    def is_running(self) -> bool:
+        """True if there is a process, which was not lost."""
+        return self._process is not None
+
+    @property
     def is_shared(self) -> bool:
         """True if the process runs, or has run, the code of several files: a failure may be another file's."""
         return len(self._sources) > 1
@@ -152,20 +160,36 @@ class DeviceWorker(Generic[T]):
             self.close()
             raise Lost(answer.reason, Status.ERROR)
 
+    def call(
+        self, method: str, *, look: Callable[[str | None, str, float], None] = lambda variant, stage, limit_s: None
+    ) -> Any:
+        """Call a method of the worker (`xebench.measuring.worker.Worker`), and return what it returns.
+
+        Args:
+            method: name of the method.
+            look: see `answers`.
+
+        Raises:
+            Lost: the worker was lost, or the method has raised an exception.
+            XebenchError: see `ready`.
+        """
+        [answer] = [*self.answers(Call(method, pickled(())), silence_s=lambda: START_TIMEOUT_S, look=look)]
+        assert isinstance(answer, Returned)
+        try:
+            return unpickled(answer)
+        except Exception as error:
+            raise Lost(describe_error(error), Status.ERROR) from error
+
     def self_test(self) -> list[str]:
         """Test the device: a line for each check that failed; a crash or a hang is a failure like any other.
 
         Raises:
             XebenchError: see `ready`.
         """
-        failures: list[str] = []
         try:
-            for answer in self.answers(TestDevice(), silence_s=lambda: START_TIMEOUT_S):
-                if isinstance(answer, DeviceTested):
-                    failures += answer.failures
+            return [*self.call("self_test")]
         except Lost as lost:
-            failures.append(f"self-test: {lost.how}")
-        return failures
+            return [f"self-test: {lost.how}"]
 
     def rest(self) -> Iterator[T]:
         """End the worker, and yield the messages that it had sent before."""
@@ -194,33 +218,22 @@ class DeviceWorker(Generic[T]):
             self._process = None
 
 
-def measuring_worker(
-    device: str, *, memory_limit_bytes: int, poll: Callable[[], object]
-) -> DeviceWorker[WorkerMessage]:
-    """The worker that measures families on a device; see `start_worker`."""
-
-    def start(environment: Mapping[str, str]) -> WorkerProcess[WorkerMessage]:
-        return start_worker(device, environment=environment, memory_limit_bytes=memory_limit_bytes, poll=poll)
-
-    return DeviceWorker(start)
-
-
 def start_worker(
     device: str,
-    handler: str = Program.MEASURE_FAMILIES,
-    answers: Any = WorkerMessage,
-    *,
     environment: Mapping[str, str] | None = None,
+    *,
+    handler: str = Program.WORKER,
+    answers: Any = WorkerMessage,
     memory_limit_bytes: int | None = None,
     poll: Callable[[], object] = lambda: None,
 ) -> WorkerProcess[Any]:
     """Start a worker.
 
     Args:
-        device: SYCL filter string.
+        device: SYCL filter string, or `NO_DEVICE`.
+        environment: variables set before the SYCL runtime is loaded.
         handler: module that answers requests (`xebench.measuring.serve`).
         answers: union of its messages.
-        environment: variables set before the SYCL runtime is loaded.
         memory_limit_bytes: memory limit of the worker; None for no limit.
         poll: callback, called a few times per second while listening.
     """

@@ -9,7 +9,6 @@ from functools import cache, partial
 
 import psutil
 
-from xebench.dpex import direct_calls
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory, host_view
 from xebench.measuring.case_rows import CaseResult, Work
@@ -17,10 +16,9 @@ from xebench.measuring.correctness import Expected
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
-from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
-from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Request, Stage
+from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Stage
 from xebench.measuring.odd_size import tried_at_odd_size
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
@@ -237,26 +235,12 @@ class FamilyRun:
         self.sender.send(messages.CaseOver(variant.name, result))
 
 
-def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
-    """Open a session on a device, and return the function that measures the manager's families on it."""
-    session = Session.on(device)
-    direct_calls.install()
-    info, sums, pool = describe(session.device), Sums(session.queue), Pool(device)
+def measuring(session: Session, device: str, parent: Parent) -> Callable[[MeasureFamily], None]:
+    """The function that measures the manager's families on a session."""
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
     flusher = cache(partial(Flusher, session.queue))
-    tried: set[str] = set()
-    beside = MadeBeside(device, store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
-
-    def answer(request: Request) -> None:
-        if isinstance(request, messages.TestDevice):
-            from xebench.doctor.self_test import run_checks  # its kernels: once in a run
-
-            parent.answers.send(messages.DeviceTested(run_checks(device)))
-        elif isinstance(request, messages.MeasureInstrument):
-            parent.answers.send(messages.Instrument(measure_instrument(session)))
-        else:
-            shared = sums, pool, store, flusher, beside, tried
-            FamilyRun(request, session, info, parent.answers, parent.activity, *shared).run()
-
-    return answer
+    beside = MadeBeside(store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
+    known = session, describe(session.device), parent.answers, parent.activity
+    shared = *known, Sums(session.queue), Pool(device), store, flusher, beside, set[str]()
+    return lambda request: FamilyRun(request, *shared).run()

@@ -1,17 +1,25 @@
-"""The messages between a run's manager and its workers."""
+"""The messages of the one channel: a worker's requests, from a run's manager or another worker, and its answers."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from xebench.measuring.case_rows import CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.results.analysis.moderation import Prior
 from xebench.vocabulary import State
+
+if TYPE_CHECKING:
+    Bytes = npt.NDArray[Any]
+else:
+    Bytes = np.ndarray  # which the channel sends as they are
 
 #: Log speed-ups by variant, for each instance.
 InstanceSpeedups = Sequence[Mapping[str, Sequence[float]]]
@@ -33,29 +41,27 @@ class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_un
     """The root of all messages; a worker's code in another room may add its own."""
 
 
-class TestDevice(Message, frozen=True):
-    """Request to test, before anything is measured, that the device computes right."""
+class OfFamily(Message, frozen=True):
+    """The root of messages about one family.
 
-
-class MeasureInstrument(Message, frozen=True):
-    """Request to measure the instrument's own error."""
-
-
-class Upcoming(Message, frozen=True):
-    """The family that is likely to be next; see `MeasureFamily`."""
+    Attributes:
+        source, pattern: file and name of the pattern.
+        parameters: the preset's numbers and the values of the axes.
+    """
 
     source: str
     pattern: str
     parameters: Mapping[str, Any]
 
 
-class MeasureFamily(Message, frozen=True, kw_only=True):
+class Upcoming(OfFamily, frozen=True):
+    """The family that is likely to be next; see `MeasureFamily`."""
+
+
+class MeasureFamily(OfFamily, frozen=True, kw_only=True):
     """Request to measure one family of cases.
 
     Attributes:
-        source: file of the pattern.
-        pattern: name of the pattern.
-        parameters: the preset's numbers and the values of the axes.
         variants: names, in the order of the activity page's numbers.
         case_ids: a key for each variant.
         sampling: limits of the sampling.
@@ -69,9 +75,6 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
         upcoming: next family, whose data may be made meanwhile; None if unknown.
     """
 
-    source: str
-    pattern: str
-    parameters: Mapping[str, Any]
     variants: Sequence[str]
     case_ids: Mapping[str, str]
     sampling: Sampling
@@ -87,7 +90,19 @@ class MeasureFamily(Message, frozen=True, kw_only=True):
     upcoming: Upcoming | None = None
 
 
-Request = TestDevice | MeasureInstrument | MeasureFamily
+class Call(Message, frozen=True):
+    """Request to call a method of the worker; answered by `Returned`.
+
+    Attributes:
+        method: name of the method (`xebench.measuring.worker.Worker`).
+        arguments: its arguments, pickled.
+    """
+
+    method: str
+    arguments: Bytes
+
+
+Request = MeasureFamily | Call
 
 
 class Ready(Message, frozen=True):
@@ -103,18 +118,6 @@ class Failed(Message, frozen=True):
 
     reason: str
     exit_code: int
-
-
-class DeviceTested(Message, frozen=True):
-    """A line for each check that failed."""
-
-    failures: Sequence[str]
-
-
-class Instrument(Message, frozen=True):
-    """Columns of the table ``devices``."""
-
-    row: Mapping[str, float | str | None]
 
 
 class Made(Message, frozen=True):
@@ -157,16 +160,30 @@ class CaseOver(Message, frozen=True):
     result: CaseResult
 
 
+class Returned(Message, frozen=True):
+    """What the method returned, or raised, pickled; an exception may be the user's own."""
+
+    value: Bytes
+    raised: bool = False
+
+
 WorkerMessage = (
-    Ready
-    | Done
-    | Failed
-    | DeviceTested
-    | Instrument
-    | Made
-    | VariantChecked
-    | TableRows
-    | StateSampled
-    | CaseOver
-    | VisitSeconds
+    Ready | Done | Failed | Made | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds | Returned
 )
+
+
+def pickled(value: Any) -> Bytes:
+    """A value for another process of this program."""
+    return np.frombuffer(pickle.dumps(value), np.uint8)
+
+
+def unpickled(answer: Returned) -> Any:
+    """The value that a method has returned, as it was there.
+
+    Raises:
+        BaseException: what it has raised.
+    """
+    value = pickle.loads(answer.value.data)
+    if answer.raised:
+        raise value
+    return value

@@ -12,27 +12,20 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-import numpy as np
+import msgspec
 import numpy.typing as npt
 
 from xebench.errors import Refused, Unsupported, XebenchError, describe_error, first_line, whole_text
 from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.messages import Message
 from xebench.patterns.pattern import Variant
 from xebench.patterns.registry import portable_text
 from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 
-if TYPE_CHECKING:
-    from xebench.patterns.pattern import Variant
-
-    Array = npt.NDArray[Any]
-else:
-    Array = np.ndarray  # messages are of plain types
-
+Array = npt.NDArray[Any]
 
 #: The part of numpy's messages that names an array which cannot be written.
 READ_ONLY: Final = "read-only"
@@ -167,7 +160,7 @@ class CompiledStage(NamedTuple):
         return [cls(one.stage, one.host_ns, one.cached) for one in session.take_compilations()]
 
 
-class Started(Message, frozen=True):
+class Started(msgspec.Struct, frozen=True):
     """A variant's first call in an instance.
 
     Attributes:
@@ -200,7 +193,7 @@ class Started(Message, frozen=True):
     beyond: Sequence[str] = ()
 
 
-class Checked(Message, frozen=True):
+class Checked(msgspec.Struct, frozen=True):
     """A call among or after the samples; see `Started`."""
 
     measured: MeasuredSample

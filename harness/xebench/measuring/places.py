@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import pickle
 import re
 import select
 import signal
@@ -22,36 +23,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from xebench.errors import Unsupported, XebenchError, describe_error, first_line
-from xebench.measuring.device_worker import START_TIMEOUT_S, Lost, start_worker
-from xebench.measuring.messages import Done, Failed, Ready
+from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost, start_worker
+from xebench.measuring.messages import Call, Done, Failed, Ready, Returned, WorkerMessage, pickled, unpickled
 from xebench.measuring.place import Place
-from xebench.measuring.remote import (
-    Answers,
-    BeginProblem,
-    Identify,
-    Peers,
-    Raised,
-    RankIdentity,
-    RemotePlace,
-    Reply,
-    Request,
-    count_ranks,
-    error_of,
-    words_of,
-)
+from xebench.measuring.remote import BeginProblem, Peers, RankIdentity, RemotePlace, count_ranks, words_of
 from xebench.measuring.serve import LAUNCH, RANK, find_launcher
 from xebench.patterns.pattern import Variant
 from xebench.system.children import Program, process
 from xebench.system.children.process import how_it_ended
-from xebench.system.children.worker import (
-    Receiver,
-    Sender,
-    UnreadableMessage,
-    WorkerDied,
-    WorkerEnded,
-    WorkerHung,
-    WorkerProcess,
-)
+from xebench.system.children.worker import Receiver, Sender, UnreadableMessage
 from xebench.vocabulary import Status
 
 #: Seconds that the other ranks have to fail or finish after one failed; later they are waiting for it.
@@ -74,7 +54,7 @@ class _Rank:
         pid = int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 4), "little")
         self._pidfd = os.pidfd_open(pid)
         self.sender = Sender(connection.fileno())
-        self.receiver: Receiver[Any] = Receiver(connection.fileno(), Answers)
+        self.receiver: Receiver[Any] = Receiver(connection.fileno(), WorkerMessage)
 
     def fileno(self) -> int:
         return self._connection.fileno()
@@ -126,7 +106,7 @@ class RankProcesses:
             )
             self._meet(listener, count)
         self._hear("start", START_TIMEOUT_S)
-        found = [reply for reply in self.ask([Identify()] * count) if isinstance(reply, RankIdentity)]
+        found: list[RankIdentity] = self.call("identity", [()] * count)
         order = sorted(range(count), key=lambda number: found[number].rank)
         self._ranks, self.ranks = [self._ranks[i] for i in order], [found[i] for i in order]
         if self.ranks[0].size != count:
@@ -145,8 +125,8 @@ class RankProcesses:
             if self._launcher.poll() is not None or time.monotonic() > deadline:
                 raise self._ended()
 
-    def ask(self, requests: Sequence[Request]) -> list[Reply | None]:
-        """Send each rank a request, and return their answers.
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """See `Peers`.
 
         Raises:
             Lost: a rank has ended.
@@ -155,17 +135,13 @@ class RankProcesses:
         """
         if not self.is_alive:
             raise XebenchError(f"the {self._words} have ended before")
-        for rank, request in zip(self._ranks, requests, strict=True):
+        for rank, own in zip(self._ranks, arguments, strict=True):
             with suppress(BrokenPipeError):  # it has ended: that is heard next
-                rank.sender.send(request)
-        at = type(requests[0]).__name__.lower()
-        replies = self._hear(at, math.inf)  # the worker itself must not be silent for too long
-        failures = [reply for reply in replies if isinstance(reply, Raised)]
-        if failures and len(failures) == len(replies):
-            raise error_of(failures[0])
-        if failures:
+                rank.sender.send(Call(method, pickled(own)))
+        replies = self._hear(method, math.inf)  # the worker itself must not be silent for too long
+        if len({reply.raised for reply in replies}) > 1:
             self._fail_alone(replies)
-        return replies
+        return [unpickled(reply) for reply in replies]
 
     def _hear(self, at: str, timeout_s: float) -> list[Any]:
         """The message that each rank sends before it is done or ready; None for a rank that sends none."""
@@ -180,10 +156,10 @@ class RankProcesses:
                         done.add(number)
                         continue
                     heard[number] = message
-                    if isinstance(message, Raised):
+                    if isinstance(message, Returned) and message.raised:
                         deadline = min(deadline, time.monotonic() + GRACE_S)
             if time.monotonic() > deadline:
-                if any(isinstance(message, Raised) for message in heard.values()):
+                if any(message.raised for message in heard.values()):
                     self._fail_alone([heard.get(number) for number in range(len(self._ranks))])
                 self.close()
                 raise XebenchError(f"the {self._words}: no answer for {timeout_s:g} s at {at}")
@@ -205,9 +181,9 @@ class RankProcesses:
 
     def _fail_alone(self, answers: Sequence[Any]) -> None:
         """Some ranks have failed and others not: what these have sent or wait for would meet the next variant."""
-        number, raised = next((n, each) for n, each in enumerate(answers) if isinstance(each, Raised))
+        number, raised = next((n, each) for n, each in enumerate(answers) if each is not None and each.raised)
         self.close()
-        error = error_of(raised)
+        error = pickle.loads(raised.value.data)
         kind = Unsupported if isinstance(error, Unsupported) else XebenchError
         raise kind(
             f"rank {number} alone: {first_line(error) if isinstance(error, XebenchError) else describe_error(error)}"
@@ -247,7 +223,7 @@ def status_of(code: int, printed: str) -> int:
 
 
 class RemoteProcess:
-    """A process that measures for this one (`xebench.measuring.remote.Peers`).
+    """A worker that is a place for this process (`xebench.measuring.remote.Peers`).
 
     Args:
         device: SYCL filter string.
@@ -256,8 +232,7 @@ class RemoteProcess:
         patience_s: seconds without an answer after which it is ended.
 
     Raises:
-        Lost: it does not start.
-        XebenchError: it gives up.
+        XebenchError: it does not start, or gives up.
     """
 
     ranks: Sequence[RankIdentity] = ()
@@ -271,42 +246,33 @@ class RemoteProcess:
     ) -> None:
         self._name = name or f"the process with {words_of(environment)}:"
         self._patience_s = patience_s
-        self._process: WorkerProcess[Any] = start_worker(device, Program.SERVE_PLACE, Answers, environment=environment)
-        self.is_alive = True
-        self._listen(START_TIMEOUT_S)
+        self._worker = DeviceWorker(lambda _: start_worker(device, environment))
+        try:
+            self._worker.ready()
+        except XebenchError as error:
+            raise XebenchError(f"{self._name.rstrip(':')}: {error}") from None
 
-    def ask(self, requests: Sequence[Request]) -> list[Reply | None]:
+    @property
+    def is_alive(self) -> bool:
+        """True if it accepts requests."""
+        return self._worker.is_running
+
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """See `Peers`."""
         if not self.is_alive:
             raise XebenchError(f"{self._name.rstrip(':')} has ended before")
-        reply = None
-        for request in requests:
-            self._process.ask(request)
-            while not isinstance(answer := self._listen(self._patience_s), Done):
-                reply = answer
-        if isinstance(reply, Raised):
-            raise error_of(reply)
-        return [reply]
-
-    def _listen(self, timeout_s: float) -> Any:
         try:
-            answer = self._process.listen(timeout_s)
-        except WorkerEnded as end:
-            self.close()
-            if isinstance(end, WorkerHung):
-                raise Lost(f"{self._name} gave {end}", Status.TIMEOUT) from None
-            status = Status.CRASHED if isinstance(end, WorkerDied) else Status.ERROR
-            raise Lost(f"{self._name} {end}", status) from None
-        if isinstance(answer, Failed):
-            self.close()
-            raise XebenchError(f"{self._name} {answer.reason}")
-        return answer
+            request = Call(method, pickled(*arguments))
+            answers = [*self._worker.answers(request, silence_s=lambda: self._patience_s)]
+        except Lost as lost:
+            gave = "gave " if lost.silent_s is not None else ""
+            status = Status.ERROR if lost.status == Status.INTERRUPTED else lost.status
+            raise Lost(f"{self._name} {gave}{lost.how}", status) from None
+        return [unpickled(answer) for answer in answers if isinstance(answer, Returned)]
 
     def close(self) -> None:
         """End the process."""
-        if self.is_alive:
-            self.is_alive = False
-            self._process.close()
+        self._worker.close()
 
 
 class Pool:

@@ -17,25 +17,25 @@ import mmap
 import os
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
 from xebench.measuring.data_sets import seed_of
-from xebench.measuring.device_worker import start_worker
-from xebench.measuring.messages import Done, Failed, Message, Ready, Upcoming
+from xebench.measuring.device_worker import NO_DEVICE, start_worker
+from xebench.measuring.messages import Call, Done, Returned, Upcoming, pickled, unpickled
 from xebench.measuring.place import accepted_parameters
 from xebench.measuring.prepare import check_parameters, find_pattern, make_problem
 from xebench.measuring.random_numbers import Maker
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
-from xebench.system.children import Program
-from xebench.system.children.worker import Parent, WorkerEnded, WorkerHung, WorkerProcess
+from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProcess
 
 #: Share of a worker's memory limit for the store.
 PART: Final = 0.25
@@ -181,7 +181,8 @@ NICENESS: Final = 19
 ALIGNED: Final = 4096
 
 
-class MakeData(Message, frozen=True):
+@dataclass(frozen=True)
+class Asked:
     """A family's problems with their references.
 
     Attributes:
@@ -198,8 +199,8 @@ class MakeData(Message, frozen=True):
     ranks: Sequence[int]
 
 
-class DataMade(Message, frozen=True):
-    """Reports that the data were made. After a failure nothing is sent, since the worker meets the same error itself.
+class DataMade(NamedTuple):
+    """A file with the data.
 
     Attributes:
         pid, descriptor: owner and descriptor of the file.
@@ -211,64 +212,48 @@ class DataMade(Message, frozen=True):
     sizes: Sequence[int]
 
 
-Request = MakeData
+class DataMaker:
+    """The other process's part: it makes data, on idle cores only."""
 
-Answers = Ready | Done | Failed | DataMade
+    def __init__(self) -> None:
+        os.nice(NICENESS)
+        self._held: list[int] = []
 
-
-def prepare(device: str, parent: Parent) -> Callable[[MakeData], None]:
-    """Return the function that makes the requested problems."""
-    os.nice(NICENESS)
-    held: list[int] = []
-
-    def answer(request: MakeData) -> None:
-        while held:  # the worker has mapped it, or has no use for it
-            os.close(held.pop())
-        with suppress(Exception):
-            made = _made(request)
-            held.append(os.memfd_create("xebench-problem"))
-            parent.answers.send(DataMade(os.getpid(), held[0], _write(held[0], made)))
-
-    return answer
-
-
-def _made(request: MakeData) -> Any:
-    """The fields of each problem, and the expected results by the number of ranks."""
-    pattern = find_pattern(request.source, request.pattern)
-    made = []
-    for seed in request.seeds:
-        data = Data(make_problem(pattern, request.parameters, seed))
-        made.append((vars(data.problem), {n: data.expected(pattern, request.parameters, n) for n in request.ranks}))
-    return made
-
-
-def _write(descriptor: int, value: Any) -> list[int]:
-    buffers: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
-    with open(descriptor, "wb", closefd=False) as file:
-        for part in parts:
-            file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
-            file.write(part)
-    return [part.nbytes for part in parts]
+    def make(self, asked: Asked) -> DataMade:
+        """Put the fields of each problem, and the expected results by the number of ranks, into a file."""
+        while self._held:  # the worker has mapped it, or has no use for it
+            os.close(self._held.pop())
+        pattern = find_pattern(asked.source, asked.pattern)
+        made = []
+        for seed in asked.seeds:
+            data = Data(make_problem(pattern, asked.parameters, seed))
+            expected = {ranks: data.expected(pattern, asked.parameters, ranks) for ranks in asked.ranks}
+            made.append((vars(data.problem), expected))
+        buffers: list[pickle.PickleBuffer] = []
+        head = pickle.dumps(made, protocol=5, buffer_callback=buffers.append)
+        parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
+        self._held.append(os.memfd_create("xebench-problem"))
+        with open(self._held[0], "wb", closefd=False) as file:
+            for part in parts:
+                file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
+                file.write(part)
+        return DataMade(os.getpid(), self._held[0], [part.nbytes for part in parts])
 
 
 class MadeBeside:
     """Requests one family's data at a time from another process, and puts them into a store.
 
     Args:
-        device: SYCL filter string, for the process's environment; it does not open it.
         store: store that receives the data.
 
     Attributes:
         store: the store.
     """
 
-    def __init__(self, device: str, store: ProblemStore) -> None:
-        self._device = device
+    def __init__(self, store: ProblemStore) -> None:
         self.store = store
         self._process: WorkerProcess[Any] | None = None
-        self._asked: MakeData | None = None
+        self._asked: Asked | None = None
         self._has_ended = False
 
     def close(self) -> None:
@@ -285,10 +270,10 @@ class MadeBeside:
             return
         if self._process is None:
             limit = int(self.store.limit_bytes)  # with more it would take memory of the family that is sampled
-            self._process = start_worker(self._device, Program.MAKE_PROBLEMS, Answers, memory_limit_bytes=limit)
+            self._process = start_worker(NO_DEVICE, memory_limit_bytes=limit)
         ranks = sorted({variant.ranks for variant in pattern.variants.values()})
-        self._asked = MakeData(family.source, family.pattern, family.parameters, lacking[:1], ranks)
-        self._process.ask(self._asked)
+        self._asked = Asked(family.source, family.pattern, family.parameters, lacking[:1], ranks)
+        self._process.ask(Call("make", pickled((self._asked,))))
 
     def take(self, source: str, pattern: str) -> None:
         """Put a pattern's data into the store if they were requested; waits until they are made."""
@@ -300,15 +285,15 @@ class MadeBeside:
             return
         try:
             while not isinstance(answer := self._process.listen(timeout_s), Done):
-                if isinstance(answer, DataMade):
-                    self._put(self._asked, answer)
+                if isinstance(answer, Returned) and not answer.raised:  # else this process meets the same error
+                    self._put(self._asked, unpickled(answer))
         except WorkerHung:
             return
         except (WorkerEnded, OSError):  # the system may not let one process open a file of another
             self._has_ended = True  # this process makes what it needs, and finds out what is wrong with it
         self._asked = None
 
-    def _put(self, asked: MakeData, made: DataMade) -> None:
+    def _put(self, asked: Asked, made: DataMade) -> None:
         pattern = find_pattern(asked.source, asked.pattern)
         for seed, (problem, expected) in zip(asked.seeds, _read(made), strict=True):
             data = Data(Problem.__new__(Problem))

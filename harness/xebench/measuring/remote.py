@@ -6,27 +6,25 @@ over the family stays here, with its rows, the reference and every comparison.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 import numpy as np
 
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.messages import Done, Failed, Message, Ready
 from xebench.measuring.place import Checked, Contents, Started
 from xebench.session.recorder import MeasuredSample
 
 T = TypeVar("T")
 
-# ---- requests --------------------------------------------------------------------------------------------------------
 
-
-class BeginProblem(Message, frozen=True):
-    """Make a pattern's problem; answered by `Begun`.
+@dataclass(frozen=True)
+class BeginProblem:
+    """A family of which a place makes the problem.
 
     Attributes:
         source, pattern: file and name of the pattern.
@@ -40,11 +38,12 @@ class BeginProblem(Message, frozen=True):
     seed: int
 
 
-class BeginFunctions(Message, frozen=True):
-    """Make the arguments of functions; answered by `Begun`.
+@dataclass(frozen=True)
+class BeginFunctions:
+    """Functions of which a place makes the arguments.
 
     Attributes:
-        program: pickled instructions for importing the functions' module (`xebench.measuring.place_server.program`).
+        program: pickled instructions for importing the functions' module (`xebench.measuring.worker.program`).
         functions: functions by name, and the function that makes their arguments, pickled.
         metric: device, span, wall or build.
         advice: see `xebench.measuring.local_functions.FunctionPlace`.
@@ -56,93 +55,13 @@ class BeginFunctions(Message, frozen=True):
     advice: str
 
 
-class Start(Message, frozen=True):
-    """See `Place.start`; answered by `Started`. So for the others."""
-
-    variant: str
-    contents: Contents | None
-
-
-class Reset(Message, frozen=True):
-    """Restore what the variants of a problem update, before caches are flushed and `Sample` is sent."""
-
-
-class Sample(Message, frozen=True):
-    """See `Place.sample`; answered by `Sampled`. ``reset``: restore the arrays before the sample."""
-
-    variant: str
-    batch: int
-    reset: bool
-    traced: bool = False
-
-
-class Check(Message, frozen=True):
-    """Answered by `Checked`."""
-
-    variant: str
-    contents: Contents | None
-
-
-class FindChanged(Message, frozen=True):
-    """Answered by `Changed`."""
-
-
-class Renew(Message, frozen=True):
-    """Not answered but by `Done`."""
-
-    data_set: int
-
-
-class End(Message, frozen=True):
-    """Not answered but by `Done`."""
-
-
-class Identify(Message, frozen=True):
-    """Request to a rank; answered by `RankIdentity`."""
-
-
-Request = BeginProblem | BeginFunctions | Start | Reset | Sample | Check | FindChanged | Renew | End | Identify
-
-# ---- answers, before `Done` ------------------------------------------------------------------------------------------
-
-
-class Begun(Message, frozen=True):
-    """The parameters that the problem really has."""
-
-    parameters: Mapping[str, Any]
-
-
-class Sampled(Message, frozen=True):
-    """A sample."""
-
-    measured: MeasuredSample
-
-
-class Changed(Message, frozen=True):
-    """Names of inputs."""
-
-    names: Sequence[str]
-
-
-class RankIdentity(Message, frozen=True):
+class RankIdentity(NamedTuple):
     """The rank's number, the number of ranks, the MPI, and the device."""
 
     rank: int
     size: int
     library: str
     device: str
-
-
-class Raised(Message, frozen=True):
-    """The request raised this exception: pickled, since it may be the user's own."""
-
-    error: bytes
-
-
-Reply = Begun | Started | Sampled | Checked | Changed | RankIdentity | Raised
-Answers = Ready | Done | Failed | Reply
-
-# ---- receivers of requests -------------------------------------------------------------------------------------------
 
 
 class Peers(Protocol):
@@ -153,13 +72,14 @@ class Peers(Protocol):
         ranks: their identities; empty for a single process.
     """
 
-    is_alive: bool
+    @property
+    def is_alive(self) -> bool: ...
 
     @property
     def ranks(self) -> Sequence[RankIdentity]: ...
 
-    def ask(self, requests: Sequence[Request]) -> Sequence[Reply | None]:
-        """Send each a request, and return their answers, None for `Done` alone.
+    def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of each one's place, with the arguments of each, and return what they return.
 
         Raises:
             Lost: one has ended.
@@ -179,7 +99,7 @@ class RemotePlace:
 
     Args:
         peers: process, or processes of the ranks.
-        family: request for the family's problem.
+        family: problem, or functions, of the family.
     """
 
     def __init__(self, peers: Peers, family: BeginProblem | BeginFunctions) -> None:
@@ -193,11 +113,12 @@ class RemotePlace:
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
-        return self._all(self._family, Begun)[0].parameters
+        parameters: Mapping[str, Any] = self._all("begin", self._family)[0]
+        return parameters
 
     def start(self, variant: str, contents: Contents | None) -> Started:
         """A variant's first call there."""
-        own = self._each([Start(variant, part) for part in self._parts(contents)], Started)
+        own: list[Started] = self._peers.call("start", [(variant, part) for part in self._parts(contents)])
         return msgspec.structs.replace(
             own[0],
             host_ns=max(each.host_ns for each in own),
@@ -217,14 +138,13 @@ class RemotePlace:
     ) -> MeasuredSample:
         """A sample there; caches are those of the same device, and flushed here."""
         if flush is not None:
-            self._peers.ask([Reset()] * self._count)
+            self._all("reset")
             flush()
-        own = self._all(Sample(variant, batch, reset=flush is None, traced=traced), Sampled)
-        return self._measured([each.measured for each in own])
+        return self._measured(self._all("sample", variant, batch, flush is None, traced))
 
     def check(self, variant: str, contents: Contents | None) -> Checked:
         """A check there."""
-        own = self._each([Check(variant, part) for part in self._parts(contents)], Checked)
+        own: list[Checked] = self._peers.call("check", [(variant, part) for part in self._parts(contents)])
         return msgspec.structs.replace(
             own[0],
             measured=self._measured([each.measured for each in own]),
@@ -237,30 +157,23 @@ class RemotePlace:
         """Changed inputs; none for a process that has ended, since nothing of it counts any more."""
         if not self.is_there:
             return ()
-        return one_after_another([each.names for each in self._all(FindChanged(), Changed)])
+        return one_after_another(self._all("changed"))
 
     def renew(self, data_set: int = 0) -> None:
         """The next instance there."""
-        self._peers.ask([Renew(data_set)] * self._count)
+        self._all("renew", data_set)
 
     def end(self) -> None:
         """The process stays for the next family."""
         with suppress(XebenchError, Lost):  # it has ended: there is nothing left
-            self._peers.ask([End()] * self._count)
+            self._all("end")
 
     @property
     def _count(self) -> int:
         return len(self._peers.ranks) or 1
 
-    def _all(self, request: Request, kind: type[T]) -> list[T]:
-        return self._each([request] * self._count, kind)
-
-    def _each(self, requests: Sequence[Request], kind: type[T]) -> list[T]:
-        replies = self._peers.ask(requests)
-        for reply in replies:
-            if not isinstance(reply, kind):
-                raise XebenchError(f"{type(requests[0]).__name__} was answered by {type(reply).__name__}")
-        return [reply for reply in replies if isinstance(reply, kind)]
+    def _all(self, method: str, *arguments: Any) -> list[Any]:
+        return self._peers.call(method, [arguments] * self._count)
 
     def _parts(self, contents: Contents | None) -> list[Contents | None]:
         """Each rank's parts of the arrays of all."""
@@ -303,9 +216,3 @@ def count_ranks(ranks: int) -> str:
 def words_of(environment: Mapping[str, str]) -> str:
     """Variables as in a shell's assignment."""
     return " ".join(f"{name}={value}" for name, value in sorted(environment.items()))
-
-
-def error_of(raised: Raised) -> BaseException:
-    """The exception, as it was raised there."""
-    error: BaseException = pickle.loads(raised.error)
-    return error

@@ -93,7 +93,7 @@ def _serve_as_rank(path: str, device: str, environment: str) -> int:
     reading = connection.detach()
     descriptors = reading, os.dup(reading), ActivityPage.create().descriptor
     no_memory_limit = "0"  # the launcher's, as the worker itself has one
-    status = _serve([*map(str, descriptors), no_memory_limit, Program.SERVE_PLACE, device, environment], "prepare_rank")
+    status = _serve([*map(str, descriptors), no_memory_limit, Program.WORKER, device, environment], "prepare_rank")
     if not status and (mpi := sys.modules.get("mpi4py.MPI")):
         mpi.Finalize()
     return status

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
-from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost
+from xebench.measuring.device_worker import DeviceWorker, Lost
 from xebench.measuring.messages import (
     MeasureFamily,
     Upcoming,
@@ -175,12 +175,10 @@ class Manager:
         Raises:
             BrokenEnvironment: the worker does not survive it.
         """
-        columns: Mapping[str, Any] = {}
-        request, look = messages.MeasureInstrument(), Silence("the instrument", self.say, self.clock).look
         try:
-            for answer in self.worker.answers(request, silence_s=lambda: START_TIMEOUT_S, look=look):
-                if isinstance(answer, messages.Instrument):
-                    columns = answer.row
+            columns: Mapping[str, Any] = self.worker.call(
+                "instrument", look=Silence("the instrument", self.say, self.clock).look
+            )
         except Lost as lost:
             raise BrokenEnvironment(f"measuring the instrument failed: {lost.how}; try 'xebench doctor'") from None
         return columns

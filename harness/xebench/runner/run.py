@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from xebench.doctor.examination import cure_of
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
-from xebench.measuring.device_worker import DeviceWorker, measuring_worker
+from xebench.measuring.device_worker import DeviceWorker, start_worker
 from xebench.measuring.messages import WorkerMessage
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family, without_repeats
@@ -197,8 +198,13 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
             )
             looks: list[Callable[[], object]] = [signals.check]
-            worker = measuring_worker(
-                device.device, memory_limit_bytes=memory_bytes, poll=lambda: [look() for look in looks]
+            worker = DeviceWorker(
+                partial(
+                    start_worker,
+                    device.device,
+                    memory_limit_bytes=memory_bytes,
+                    poll=lambda: [look() for look in looks],
+                )
             )
             with lock as held, closing(worker):
                 progress.stage("self-test")

@@ -14,13 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from xebench.doctor.examination import cure_of, selftest
-from xebench.measuring.device_worker import START_TIMEOUT_S, measuring_worker
+from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, start_worker
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import local_source
 from xebench.results import schema
@@ -172,10 +173,13 @@ class Agent:
         self._manager = Manager(
             self._row,
             self._rows,
-            measuring_worker(
-                device.device,
-                memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
-                poll=self._poll,
+            DeviceWorker(
+                partial(
+                    start_worker,
+                    device.device,
+                    memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
+                    poll=self._poll,
+                )
             ),
             sampling=self._options.sampling(),
             timeout_s=self._options.silence_s(),

@@ -26,7 +26,5 @@ class Program(StrEnum):
     SERVE = "xebench.measuring.serve"
 
     #: Handlers of `SERVE`.
-    MEASURE_FAMILIES = "xebench.measuring.family_run"
-    SERVE_PLACE = "xebench.measuring.place_server"
-    MAKE_PROBLEMS = "xebench.measuring.problem_store"
+    WORKER = "xebench.measuring.worker"
     COLLECT_KERNELS = "xebench.isa.collect_worker"

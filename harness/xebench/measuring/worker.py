@@ -1,6 +1,9 @@
-"""A process that measures for others (`xebench.measuring.remote`), alone or as a rank of MPI: its place is local.
+"""A worker: it answers the requests of `xebench.measuring.messages`, until its input ends.
 
-All ranks get the same requests at the same time. Each has the session, the whole problem and the kernels.
+A run's worker measures families. Started with other variables by that one, it is the place of variants that need them
+(`xebench.measuring.remote`), and so it is for functions that are measured apart, and as a rank of MPI. All ranks get
+the same requests at the same time; each has the session, the whole problem and the kernels. One without a device makes
+the next family's data.
 """
 
 from __future__ import annotations
@@ -15,12 +18,19 @@ from typing import Any, Final
 
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, describe_error, first_line
-from xebench.measuring import remote
 from xebench.measuring.data_sets import DataSets
+from xebench.measuring.device_worker import NO_DEVICE
+from xebench.measuring.family_run import measuring
+from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
+from xebench.measuring.messages import Bytes, Call, Request, Returned, pickled
+from xebench.measuring.place import Checked, Contents
 from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.problem_store import DataMaker
+from xebench.measuring.remote import BeginFunctions, BeginProblem, RankIdentity
 from xebench.measuring.results import Sums
+from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.session.spread import Ranks
 from xebench.system.children.worker import Parent
@@ -30,9 +40,6 @@ IMPORTABLE: Final = (
     "and begin a script's own work with if __name__ == '__main__':"
 )
 
-#: Names of this module that `xebench.measuring.serve` reads.
-Request = remote.Request
-
 #: MPI 4.1: the kinds of memory that an MPI takes pointers to.
 _KINDS: Final = "mpi_memory_alloc_kinds"
 _SHARED_MEMORY: Final = " /dev/shm/mpich_shm_"
@@ -41,29 +48,39 @@ _SHARED_MEMORY: Final = " /dev/shm/mpich_shm_"
 _TOLD: Final = ("sys_path", "sys_argv", "dir", "init_main_from_name", "init_main_from_path")
 
 
-class PlaceServer:
-    """Answers the requests of a `RemotePlace`, with a place on a session of this process."""
+class Worker:
+    """The methods that another process calls, also those of a place on the session of this one."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._sums = Sums(session.queue)
         self._place: ProblemPlace | FunctionPlace | None = None
 
-    def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
+    def self_test(self) -> list[str]:
+        """Test, before anything is measured, that the device computes right: a line for each check that failed."""
+        from xebench.doctor.self_test import run_checks  # its kernels: once in a run
+
+        return run_checks(self.session.device.filter_string)
+
+    def instrument(self) -> Mapping[str, float | str | None]:
+        """The instrument's own error: columns of the table ``devices``."""
+        return measure_instrument(self.session)
+
+    def begin(self, family: BeginProblem | BeginFunctions) -> Mapping[str, Any]:
         """Make a family's arrays, in place of what was there."""
         self.end()
-        if isinstance(family, remote.BeginProblem):
+        if isinstance(family, BeginProblem):
             self._place = self._of_problem(family)
         else:
             self._place = self._of_functions(family)
         return self._place.begin()
 
-    def _of_problem(self, family: remote.BeginProblem) -> ProblemPlace:
+    def _of_problem(self, family: BeginProblem) -> ProblemPlace:
         pattern = find_pattern(family.source, family.pattern)
         problems = DataSets(partial(make_problem, pattern, family.parameters), family.seed)
         return ProblemPlace(self.session, self._sums, pattern, problems, family.parameters)
 
-    def _of_functions(self, family: remote.BeginFunctions) -> FunctionPlace:
+    def _of_functions(self, family: BeginFunctions) -> FunctionPlace:
         try:
             _import_program(pickle.loads(family.program))
             functions, setup = pickle.loads(family.functions)
@@ -72,6 +89,15 @@ class PlaceServer:
         except Exception as error:
             raise XebenchError(f"{IMPORTABLE} ({describe_error(error)})") from error
         return FunctionPlace(self.session, functions, family.metric, setup, family.advice)
+
+    def sample(self, variant: str, batch: int, reset: bool, traced: bool) -> MeasuredSample:
+        """See `xebench.measuring.place.Place`; so for the others."""
+        return self._there.sample(variant, batch, self.before_sample, reset=reset, traced=traced)
+
+    def check(self, variant: str, contents: Contents | None) -> Checked:
+        """Begin together with the other ranks, if there are any."""
+        self.before_sample()
+        return self._there.check(variant, contents)
 
     def before_sample(self) -> None:
         """Called right before the clock starts."""
@@ -82,30 +108,9 @@ class PlaceServer:
             self._place.end()
             self._place = None
 
-    def reply(self, request: remote.Request) -> remote.Reply | None:
-        """Do what a message requests; None if the answer is only that it is done."""
-        reply: remote.Reply | None = None
-        match request:
-            case remote.BeginProblem() | remote.BeginFunctions():
-                reply = remote.Begun(self.begin(request))
-            case remote.Start(variant, contents):
-                reply = self._there.start(variant, contents)
-            case remote.Sample(variant, batch, reset, traced):
-                place = self._there
-                measured = place.sample(variant, batch, self.before_sample, reset=reset, traced=traced)
-                reply = remote.Sampled(measured)
-            case remote.Check(variant, contents):
-                self.before_sample()
-                reply = self._there.check(variant, contents)
-            case remote.FindChanged():
-                reply = remote.Changed(self._there.changed())
-            case remote.Reset():
-                self._there.reset()
-            case remote.Renew(data_set):
-                self._there.renew(data_set)
-            case remote.End():
-                self.end()
-        return reply
+    def __getattr__(self, method: str) -> Any:
+        """A method of the place."""
+        return getattr(self._there, method)
 
     @property
     def _there(self) -> ProblemPlace | FunctionPlace:
@@ -114,19 +119,17 @@ class PlaceServer:
         return self._place
 
 
-class _RankServer(PlaceServer):
+class _Rank(Worker):
     def __init__(self, ranks: Ranks, device: str) -> None:
         super().__init__(Session.of_rank(ranks, device))
         self._ranks = ranks
 
-    def reply(self, request: remote.Request) -> remote.Reply | None:
-        """Reply as other processes do, and to `Identify` with the rank's identity."""
-        if not isinstance(request, remote.Identify):
-            return super().reply(request)
+    def identity(self) -> RankIdentity:
+        """The rank's identity."""
         comm, device = self._ranks.comm, self.session.device.filter_string
-        return remote.RankIdentity(comm.rank, comm.size, self._ranks.library, device)
+        return RankIdentity(comm.rank, comm.size, self._ranks.library, device)
 
-    def begin(self, family: remote.BeginProblem | remote.BeginFunctions) -> Mapping[str, Any]:
+    def begin(self, family: BeginProblem | BeginFunctions) -> Mapping[str, Any]:
         """Give the family a communicator of its own, without messages that another family left unread."""
         parameters = super().begin(family)
         self.session.use_ranks(replace(self._ranks, comm=self._ranks.comm.Dup()))
@@ -144,41 +147,45 @@ class _RankServer(PlaceServer):
             self.session.use_ranks(self._ranks)
 
 
-def prepare(device: str, parent: Parent) -> Callable[[remote.Request], None]:
-    """Open a session on a device, and return the function that answers requests."""
+def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
+    """Open a session on a device, if there is one to open, and return the function that answers requests."""
+    if device == NO_DEVICE:
+        return partial(_answer, DataMaker(), parent)
     direct_calls.install()
-    server = PlaceServer(Session.on(device))
-    return _answering(server, parent)
+    session = Session.on(device)
+    worker, measure = Worker(session), measuring(session, device, parent)
 
-
-def prepare_rank(device: str, parent: Parent) -> Callable[[remote.Request], None]:
-    """Meet the other ranks, and return the function that answers requests."""
-    direct_calls.install()
-    server = _RankServer(_ranks(), device)
-    return _answering(server, parent)
-
-
-def _answering(server: PlaceServer, parent: Parent) -> Callable[[remote.Request], None]:
-    """A function that sends what a server replies, or raises."""
-
-    def answer(request: remote.Request) -> None:
-        try:
-            reply = server.reply(request)
-        except BaseException as error:
-            reply = remote.Raised(_pickled(error))
-        if reply is not None:
-            parent.answers.send(reply)
+    def answer(request: Request) -> None:
+        if isinstance(request, Call):
+            _answer(worker, parent, request)
+        else:
+            measure(request)
 
     return answer
 
 
-def _pickled(error: BaseException) -> bytes:
+def prepare_rank(device: str, parent: Parent) -> Callable[[Request], None]:
+    """Meet the other ranks, and return the function that answers requests."""
+    direct_calls.install()
+    return partial(_answer, _Rank(_ranks(), device), parent)
+
+
+def _answer(of: object, parent: Parent, call: Any) -> None:
+    """Call a method, and send what it returns or raises."""
     try:
-        text = pickle.dumps(error)
-        pickle.loads(text)  # of some exceptions only this fails
+        answer = Returned(pickled(getattr(of, call.method)(*pickle.loads(call.arguments.data))))
+    except BaseException as error:
+        answer = Returned(_pickled(error), raised=True)
+    parent.answers.send(answer)
+
+
+def _pickled(error: BaseException) -> Bytes:
+    try:
+        text = pickled(error)
+        pickle.loads(text.data)  # of some exceptions only this fails
         return text
     except Exception:
-        return pickle.dumps(XebenchError(describe_error(error)))
+        return pickled(XebenchError(describe_error(error)))
 
 
 def program() -> bytes:
