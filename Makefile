@@ -67,6 +67,7 @@ fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --k
 docs: install  ## pages that have generated parts; make site makes those of claims, coverage and tables
 	$(BIN)/python -m tools.pages.generated_code
 	$(BIN)/python -m tools.pages.native_twins > docs/native-twins.md
+	$(BIN)/python -m tools.pages.kernel_functions > harness/numba_sycl/API.md
 	$(BIN)/python -m tools.pages.measured readme README.md results/cpu-epyc-2-cores
 	$(BIN)/python -m tools.pages.measured noise
 	$(BIN)/python -m tools.pages.atlas results
