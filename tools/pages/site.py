@@ -113,6 +113,7 @@ _PARTS: Final[Mapping[str, Sequence[str]]] = {
     "Tutorials": ("first-run", "first-pattern"),
     "How to": (
         "installing", "your-gpu", "runs", "report", "comparing", "any-callable", "pytest", "adding-a-pattern",
+        "kernel-languages", "several-devices",
         "several-hosts", "without-a-gpu", "other-gpus", "numba-dpex",
     ),
     "Results": ("results/README", "results/atlas", "claims", "coverage", "generated-code", "native-twins"),
