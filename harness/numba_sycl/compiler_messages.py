@@ -97,7 +97,7 @@ _MEANINGS = [
         ),
         (
             r"kernel_api'? has no (?:attribute ')?(?P<what>\w*group\w*)",
-            "kernel_api has no {what}: functions of groups are in xebench.dpex.work_group and sub_group",
+            "kernel_api has no {what}: functions of groups are in the modules work_group and sub_group",
         ),
         # numba-dpex alone
         (r"populate_array\(\) got", "it reads a numpy array of outside, which numba-dpex cannot: make it an argument"),

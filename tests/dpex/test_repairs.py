@@ -149,10 +149,10 @@ def test_swallowed_errors_of_the_asynchronous_call(repaired: dict[str, Any]) -> 
     assert "requires sub-groups of 256" in repaired["required_sub_group_size"]
 
 
-def test_separate_contexts_are_two(queue: Any) -> None:
+def test_separate_contexts_are_two() -> None:
     import dpctl
 
-    device = queue.sycl_device
+    device = dpctl.SyclDevice()
     assert dpctl.SyclContext(device) == dpctl.SyclContext(device), "the trap: dpctl caches this one"
     first, second = separate_context(device), separate_context(device)
     assert first != second

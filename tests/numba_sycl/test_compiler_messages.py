@@ -146,7 +146,7 @@ def beyond_the_index_space(item: kapi.Item, x):
     [
         (array_of_outside, "a numpy array of outside, which numba-dpex cannot: make it an argument"),
         (prints_text, "it prints text, which numba-dpex cannot: print numbers"),
-        (of_groups, "kernel_api has no reduce_over_group: functions of groups are in xebench.dpex.work_group and"),
+        (of_groups, "kernel_api has no reduce_over_group: functions of groups are in the modules work_group and"),
         (beyond_the_index_space, "Item.get_id: dim is 1, but the index space has 1 dimension(s)"),
     ],
 )

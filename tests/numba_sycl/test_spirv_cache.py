@@ -37,7 +37,7 @@ def compiled(constant: int, cache: SpirvCache | None, queue: Any) -> CompiledKer
 @pytest.mark.parametrize("told", ["", "/elsewhere"])
 def test_the_default_folder_is_the_users_cache(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", told)
-    assert SpirvCache().folder == Path(platformdirs.user_cache_dir("xebench")) / "spirv"
+    assert SpirvCache().folder == Path(platformdirs.user_cache_dir("numba-sycl")) / "spirv"
 
 
 def test_what_is_stored_is_found(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_what_is_stored_is_found(tmp_path: Path) -> None:
         lambda data: data[:-1] + bytes([data[-1] ^ 1]),
         lambda data: b"another program's file",
         lambda data: SPIRV,
-        lambda data: data.replace(b"SPIR-V 3", b"SPIR-V 2"),
+        lambda data: data.replace(b"SPIR-V 1", b"SPIR-V 0"),
     ],
 )
 def test_a_damaged_entry_is_ignored_and_written_again(tmp_path: Path, damage: Any) -> None:
