@@ -99,19 +99,3 @@ def run_plainly(source: str, items: int, group: int, arguments: list[Any], tiles
             running = [one for one in started if one is not None]
             while running:
                 running = [one for one in running if next(one, math) is not math]
-
-
-def ulps_between(found: NDArray[Any], expected: NDArray[Any]) -> NDArray[Any]:
-    """How many numbers of their type are from one to the other; none between two that are NaN.
-
-    Zeros of both signs are one number.
-    """
-    kind = {4: np.int32, 8: np.int64}[found.dtype.itemsize]
-    place = [_places(array.view(kind).astype(object), kind) for array in (found, expected)]
-    distance = np.abs(place[0] - place[1])
-    both = np.isnan(found) & np.isnan(expected)
-    return np.where(both, 0, np.where(np.isnan(found) | np.isnan(expected), np.iinfo(np.int64).max, distance))
-
-
-def _places(bits: NDArray[Any], kind: Any) -> NDArray[Any]:
-    return np.where(bits < 0, int(np.iinfo(kind).min) - bits, bits)

@@ -9,7 +9,6 @@ import gc
 import hashlib
 import linecache
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ import numpy as np
 import pytest
 from device_kit import require, require_atomics
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from plain_kernels import run_plainly, ulps_between
+from plain_kernels import run_plainly
 from random_kernels import GROUP, ITEMS, TILES, VIEWS, RandomKernel, random_kernels
 
-from numba_sycl import CompiledKernel, KernelCompileError, PreparedLaunch, build, compile_kernel
-from numba_sycl.narrow import is_within
+from numba_sycl import KernelCompileError
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
+from numba_sycl.testing import Comparison, compare_launch
 from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
@@ -42,21 +41,6 @@ def kernel_of(source: str, file: Path) -> Any:
     return namespace["run"]
 
 
-@dataclass
-class Comparison:
-    """How a kernel did.
-
-    Attributes:
-        wrong: a line for each array in which the device and plain Python differ.
-        unoptimised: the same where the driver's optimizer is off: what is right then is the driver's defect.
-        narrowed: it was run with indices in 32 bits as well.
-    """
-
-    wrong: list[str]
-    unoptimised: list[str]
-    narrowed: bool
-
-
 def compared(case: RandomKernel, file: Path) -> Comparison:
     """Run a kernel on the device and in plain Python."""
     tiles = [tile for tile in sorted(TILES) if f", {tile}" in case.source]
@@ -72,37 +56,7 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
         arrays = {name: dpt.asarray(array, sycl_queue=queue) for name, array in case.arrays().items()}
         return [*arrays.values(), *(VIEWS[kind](arrays[of]) for of, kind in case.views.values()), *numbers, *local]
 
-    compiled = compile_kernel(kernel, index_space, arguments())
-    may_narrow = compiled.narrow and is_within(compiled.limit, (ITEMS,), arguments())
-    modules = [compiled, compiled.narrowed] if may_narrow else [compiled]
-
-    def lines(module: CompiledKernel, *options: str) -> list[str]:
-        module = replace(module, options=replace(module.options, build_options=options))
-        given = arguments()
-        PreparedLaunch(build(module, queue), queue, index_space, given).submit().wait()
-        found = (line(name, dpt.asnumpy(array)) for name, array in zip(expected, given, strict=False))
-        return [one for one in found if one]
-
-    def line(name: str, found: np.ndarray) -> str:
-        wrong = _wrong(found, expected[name], case.ulp.get(name, 0))
-        if not wrong.any():
-            return ""
-        at = tuple(int(index) for index in np.argwhere(wrong)[0])
-        return f"{name}{list(at)} is {found[at]!r} instead of {expected[name][at]!r}, and {int(wrong.sum()) - 1} more"
-
-    wrong = [one for module in modules for one in lines(module)]
-    unoptimised = [one for module in modules if wrong for one in lines(module, "-cl-opt-disable")]
-    return Comparison(wrong, unoptimised, len(modules) > 1)
-
-
-def _wrong(found: np.ndarray, expected: np.ndarray, ulp: int) -> np.ndarray:
-    if found.dtype.kind in "iu":
-        return np.not_equal(found, expected)
-    if ulp == 0:  # the sign of zero counts, that of what is no number does not
-        other_sign = np.not_equal(np.signbit(found), np.signbit(expected)) & ~np.isnan(expected)
-        wrong: np.ndarray = (ulps_between(found, expected) > 0) | other_sign
-        return wrong
-    return ulps_between(found, expected) > ulp
+    return compare_launch(kernel, index_space, arguments, expected, case.ulp)
 
 
 def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp_path: Path) -> None:
