@@ -31,36 +31,11 @@ def accumulate(y, i, number, values):
     vector.store8(y, first, add(vector.load8(y, first), values))
 
 
-@device_func
-def store_sums(y, i, p0, v0, v1, v2, v3, v4, v5, v6, v7, v8, v9):
-    """Five sums, and five of the ten vectors: v5 to v9 are needed for the first sums and for the last ones.
-
-    ``p0`` is the sum of the item's first vector and v5; ``v0`` may be another item's by now.
-    """
-    p1, p2, p3, p4 = add(v1, v6), add(v2, v7), add(v3, v8), add(v4, v9)
-    p0 = add(add(p0, p1), v5)
-    p2 = add(add(p2, p3), v6)
-    p4 = add(add(p4, p1), v7)
-    p3 = add(add(p3, p2), v8)
-    p2 = add(add(p0, p4), v9)
-    p1 = add(p1, v0)
-    accumulate(y, i, 0, p0)
-    accumulate(y, i, 1, p1)
-    accumulate(y, i, 2, p2)
-    accumulate(y, i, 3, p3)
-    accumulate(y, i, 4, p4)
-    accumulate(y, i, 5, v0)
-    accumulate(y, i, 6, v1)
-    accumulate(y, i, 7, v2)
-    accumulate(y, i, 8, v3)
-    accumulate(y, i, 9, v4)
-
-
 ADDITIONS = (5 + 11 + 10) * PARTS  # of a work-item: five sums, what is added to them, and the accumulation
 
 
 def sums_of(x, v0):
-    """What ``store_sums`` adds to zeros: by numpy, from vectors ``(items, 10, 8)`` and ``v0``."""
+    """The sums that both kernels add to zeros: by numpy, from vectors ``(items, 10, 8)`` and ``v0``."""
     own, v1, v2, v3, v4, v5, v6, v7, v8, v9 = np.moveaxis(x, 1, 0)
     p1 = v1 + v6
     p0 = own + v5 + p1 + v5

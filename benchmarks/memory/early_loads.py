@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, device_func, kernel, output
+from xebench import Claim, Pattern, device_func, kernel
 from xebench import kernel_api as kapi
 
+from ..common import indirect
 from ..common.in_opencl import in_opencl
-
-SUB_GROUP = 32  # as in the guide's programs: each sub-group reads a part of the places
+from ..common.indirect import ROOTS, SUB_GROUP
 
 pattern = Pattern(
     name="early_loads",
@@ -24,14 +24,10 @@ pattern = Pattern(
     own_sizes="the guide's program prefetches to a cache (`prefetch_indirect`); the registers are ours",
     # One work-group, as in the guide, so that hardly another thread can hide the wait.
     axes={"work_group_size": (512,)},
-    # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24
-    rtol=8e-3,
+    rtol=indirect.RTOL,
     requires=(f"sub_group_size={SUB_GROUP}",),
 )
 
-ROOTS = 64  # for each value: the work that can hide a wait
-VALUES = 1 << 20
-LARGEST = 1024
 AHEAD = 2  # steps behind the last one, of which places are read early and no value is used
 
 
@@ -92,22 +88,10 @@ def next_value_early(item: kapi.NdItem, places, values, sums):
 
 @pattern.problem
 def table_and_places(rng, per_item, work_group_size):
-    places = rng.integers(0, VALUES, (work_group_size // SUB_GROUP, per_item + AHEAD, SUB_GROUP), dtype=np.int32)
-    needed = places[:, :per_item]
-    return Problem(
-        places=places,
-        values=rng.integers(0, LARGEST, VALUES).astype(np.float32),
-        sums=output(work_group_size, np.float32),
-        bytes_moved=4 * (needed.size + np.unique(needed).size + work_group_size),
-        operations=3 * ROOTS * needed.size,  # an addition, a root, an addition
-    )
+    return indirect.table_and_places(rng, per_item, work_group_size, AHEAD)
 
 
-@pattern.reference
-def expected(p):
-    roots = np.sqrt(np.arange(LARGEST + ROOTS))
-    sums = np.convolve(roots, np.ones(ROOTS), mode="valid")  # from each value on
-    return {"sums": sums[p.values[p.places[:, : p.per_item]].astype(int)].sum(axis=1).ravel()}
+pattern.reference(indirect.sums_of_roots)
 
 
 def launch(session, p, work_group_size, add):

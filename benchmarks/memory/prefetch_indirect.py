@@ -1,11 +1,10 @@
 """Prefetch an index that a work-item must have before it can ask for the value, and say into which cache."""
 
-import numpy as np
-
-from xebench import Claim, Pattern, Problem, opencl_kernel, output
+from xebench import Claim, Pattern, opencl_kernel
 from xebench import kernel_api as kapi
 
-SUB_GROUP = 32  # the guide's programs require it: each sub-group reads a part of the places
+from ..common import indirect
+from ..common.indirect import ROOTS, SUB_GROUP
 
 pattern = Pattern(
     name="prefetch_indirect",
@@ -19,14 +18,9 @@ pattern = Pattern(
     },
     # One work-group, as in the guide, so that hardly another thread can hide the wait.
     axes={"work_group_size": (512,)},
-    # numbers of one sign are added: each of up to 2048 * 64 additions in float32 may be off by 2**-24
-    rtol=8e-3,
+    rtol=indirect.RTOL,
     requires=(f"sub_group_size={SUB_GROUP}",),
 )
-
-ROOTS = 64  # for each value: the work that can hide a wait
-VALUES = 1 << 20
-LARGEST = 1024
 
 # The guide's three programs (G 4126 to 4334) in one text. numba-dpex has no prefetch, so it is OpenCL C, where the
 # compiler's own function takes the guide's numbers: 2 is the last cache alone, and 4 the first one as well.
@@ -61,22 +55,10 @@ __kernel void sum_of_roots(__global const int *places, __global const float *val
 
 @pattern.problem
 def table_and_places(rng, per_item, work_group_size):
-    shape = work_group_size // SUB_GROUP, per_item, SUB_GROUP
-    places = rng.integers(0, VALUES, shape, dtype=np.int32)
-    return Problem(
-        places=places,
-        values=rng.integers(0, LARGEST, VALUES).astype(np.float32),
-        sums=output(work_group_size, np.float32),
-        bytes_moved=4 * (places.size + np.unique(places).size + work_group_size),
-        operations=3 * ROOTS * places.size,  # an addition, a root, an addition
-    )
+    return indirect.table_and_places(rng, per_item, work_group_size)
 
 
-@pattern.reference
-def expected(p):
-    roots = np.sqrt(np.arange(LARGEST + ROOTS))
-    sums = np.convolve(roots, np.ones(ROOTS), mode="valid")  # from each value on
-    return {"sums": sums[p.values[p.places].astype(int)].sum(axis=1).ravel()}
+pattern.reference(indirect.sums_of_roots)
 
 
 def launcher(session, p, work_group_size, *options, unroll=1):

@@ -4,7 +4,7 @@ from xebench import Claim, Figure, Pattern, Problem, fit, kernel
 from xebench import kernel_api as kapi
 
 from ..common import dual_numbers
-from ..common.dual_numbers import PARTS, VALUES, add, load, store_sums
+from ..common.dual_numbers import PARTS, VALUES, accumulate, add, load
 
 pattern = Pattern(
     name="high_register_pressure",
@@ -38,7 +38,25 @@ def add_up(item: kapi.NdItem, x, y):
     i = item.get_global_id(0)
     v0, v1, v2, v3, v4 = load(x, i, 0), load(x, i, 1), load(x, i, 2), load(x, i, 3), load(x, i, 4)
     v5, v6, v7, v8, v9 = load(x, i, 5), load(x, i, 6), load(x, i, 7), load(x, i, 8), load(x, i, 9)
-    store_sums(y, i, add(v0, v5), v0, v1, v2, v3, v4, v5, v6, v7, v8, v9)
+    p0 = add(v0, v5)
+    p1, p2, p3, p4 = add(v1, v6), add(v2, v7), add(v3, v8), add(v4, v9)
+    # v5 to v9 are needed a second time, so that they stay alive
+    p0 = add(add(p0, p1), v5)
+    p2 = add(add(p2, p3), v6)
+    p4 = add(add(p4, p1), v7)
+    p3 = add(add(p3, p2), v8)
+    p2 = add(add(p0, p4), v9)
+    p1 = add(p1, v0)
+    accumulate(y, i, 0, p0)
+    accumulate(y, i, 1, p1)
+    accumulate(y, i, 2, p2)
+    accumulate(y, i, 3, p3)
+    accumulate(y, i, 4, p4)
+    accumulate(y, i, 5, v0)
+    accumulate(y, i, 6, v1)
+    accumulate(y, i, 7, v2)
+    accumulate(y, i, 8, v3)
+    accumulate(y, i, 9, v4)
 
 
 @pattern.problem

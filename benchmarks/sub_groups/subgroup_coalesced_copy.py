@@ -18,7 +18,7 @@ pattern = Pattern(
         "default": {"n": {"cpu": 1 << 23, "gpu": fit(1 << 25, bytes_each=8)}},
         "guide": {"n": 1024 * 1024},
     },
-    # numba-dpex alone cannot ask for the sub-group's size: one variant is given the lanes to interleave by.
+    # One variant is ours: it has the number of lanes to interleave by as a constant, as a program for one device may.
     # The guide's work-groups are of 32 items.
     axes={"interleave": (16,), "work_group_size": (256, 32)},
 )
