@@ -15,7 +15,7 @@ def test_the_other_stack_is_named_with_what_brings_it_and_is_no_problem(
     monkeypatch.setattr(doctor, "stack", lambda: used)
     first, second = doctor.stack_findings()
     assert (first.title, second.title) == (used, *set(Stack) - {used})
-    assert first.detail.startswith("in use;") and not first.next_step
-    assert second.detail.startswith("not here;")
+    assert first.detail.startswith("in use: ") and not first.next_step
+    assert second.detail.startswith("not installed, nor needed: ")
     assert {first.status, second.status} == {"ok"}
     assert ("setup --kernels" in second.next_step) == (used is Stack.CURRENT)

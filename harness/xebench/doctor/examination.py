@@ -71,8 +71,8 @@ def _check_environment() -> None:
 
 
 _ABOUT: Final = {
-    Stack.PINNED: "compiles kernels, by numba-dpex on Python 3.11",
-    Stack.CURRENT: "compiles kernels, by xebench's own target of numba on Python 3.11 or later, with today's dpctl",
+    Stack.PINNED: "numba-dpex compiles kernels, on Python 3.11",
+    Stack.CURRENT: "xebench's own target of numba compiles kernels, with today's dpctl, on Python 3.11 or later",
 }
 
 _HOW_TO_HAVE: Final = {
@@ -84,9 +84,9 @@ _HOW_TO_HAVE: Final = {
 def stack_findings() -> Iterator[Finding]:
     """The stack in use, then the other one; that it is absent is no problem."""
     used = stack()
-    yield Finding("stack", "ok", str(used), f"in use; it {_ABOUT[used]}")
+    yield Finding("stack", "ok", str(used), f"in use: {_ABOUT[used]}")
     (other,) = set(Stack) - {used}
-    yield Finding("stack", "ok", str(other), f"not here; it {_ABOUT[other]}", _HOW_TO_HAVE[other])
+    yield Finding("stack", "ok", str(other), f"not installed, nor needed: {_ABOUT[other]}", _HOW_TO_HAVE[other])
 
 
 TIMEOUT_S = 120.0

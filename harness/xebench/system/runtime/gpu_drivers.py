@@ -97,7 +97,9 @@ def _needed_for_gpu(
 ) -> Finding:
     if problem is None:
         return Finding(topic, "ok", title, present)
-    return Finding(topic, "warning" if expected else "ok", title, problem, step)
+    if not expected:
+        return Finding(topic, "ok", title, f"not needed without a GPU ({problem})", step)
+    return Finding(topic, "warning", title, problem, step)
 
 
 def _loader_problem(loader: str) -> tuple[str | None, str]:
