@@ -124,6 +124,9 @@ _PARTS: Final[Mapping[str, Sequence[str]]] = {
 #: Pages that are made when the site is built.
 MADE: Final = ("api", "claims", "commands", "coverage", "data")
 
+#: The head of a page without contents beside it, so that lines of code have room.
+_WIDE: Final = "---\nhide: [toc]\n---\n\n"
+
 #: Beside what `xebench` itself has.
 _MORE_API: Final = ("xebench.results.Run", "xebench.results.compare_runs")
 
@@ -219,7 +222,7 @@ def lesson(
         *(("## Generated code", "\n".join(kernels)) if kernels else ()),
         "What the columns mean is on [the page of the whole suite](../generated-code.md)." if kernels else "",
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return _WIDE + "\n\n".join(part for part in parts if part) + "\n"
 
 
 def api() -> str:
