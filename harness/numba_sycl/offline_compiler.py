@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -78,5 +79,5 @@ def first_error(run: subprocess.CompletedProcess[str]) -> str:
         if telling:
             return re.sub(r"^[\d:]*\s*", "", telling[0])[:200]
     if run.returncode < 0:
-        return f"ended by signal {-run.returncode}"
+        return f"ended by {signal.Signals(-run.returncode).name}"
     return lines[-1][:200] if lines else f"exit status {run.returncode}"

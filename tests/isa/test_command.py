@@ -150,15 +150,16 @@ def test_every_kernel_of_the_suite_is_compiled_for_pvc(run: Here) -> None:
 def test_a_crash_of_the_installed_compiler_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the repair of xebench.dpex, IGC 1 of Debian 12 aborts on any kernel that asks for its id."""
     # the stack is importable only now
-    from numba_sycl import compile_kernel, kernel, llvm_text
+    from numba_sycl import compile_kernel, kernel
     from numba_sycl.tensor import tensor as dpt
     from xebench import kernel_api as kapi
+    from xebench.dpex import llvm14_text
 
     @kernel
     def copy(item: kapi.Item, x, y):
         y[item.get_id(0)] = x[item.get_id(0)]
 
-    monkeypatch.setattr(llvm_text, "load_whole_builtins", lambda text: text)
+    monkeypatch.setattr(llvm14_text, "load_whole_builtins", lambda text: text)
     x = dpt.empty(4, dtype="i4")
     compiler = find_compiler()
     done = compile_source(compiler, Source(compile_kernel(copy, kapi.Range(4), (x, x)).spirv), Target("pvc"))

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from optional import needs
 
-from numba_sycl import compile_kernel, kernel, llvm_text
+from numba_sycl import compile_kernel, kernel
 from numba_sycl.kernel_options import KernelOptions
 from numba_sycl.tensor import tensor as dpt
 from xebench import kernel_api as kapi
+from xebench.dpex import llvm14_text
 
 pytestmark = [
     pytest.mark.device,
@@ -99,7 +100,7 @@ def test_options_build_for_intel_gpus(queue: Any, tmp_path: Path) -> None:
 def test_without_the_rewriting_the_old_compiler_fails(
     queue: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llvm_text, "load_whole_builtins", lambda text: text)
+    monkeypatch.setattr(llvm14_text, "load_whole_builtins", lambda text: text)
     run = ocloc(compiled.__wrapped__("copy", queue), "pvc", tmp_path)
     if run.returncode == 0:
         pytest.skip("this IGC is new enough to take the IR as it is")

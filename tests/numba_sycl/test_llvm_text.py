@@ -6,6 +6,7 @@ import pytest
 from llvmlite import binding
 
 from numba_sycl import llvm_text
+from xebench.dpex import llvm14_text
 
 MODULE = """\
 @_ZN08NumbaEnv8__main__1k = common local_unnamed_addr global i8* null
@@ -52,14 +53,14 @@ def parsed(text: str) -> str:
 
 
 def test_unused_environments_go_used_ones_stay() -> None:
-    text = llvm_text.drop_environments(MODULE)
+    text = llvm14_text.drop_environments(MODULE)
     assert "NumbaEnv8__main__1k" not in text
     assert "NumbaEnv8__main__4used" in text
     parsed(text)
 
 
 def test_builtins_are_loaded_whole() -> None:
-    text = llvm_text.load_whole_builtins(MODULE)
+    text = llvm14_text.load_whole_builtins(MODULE)
     assert "load i64" not in text
     assert len(re.findall(r"load <3 x i64>", text)) == 2
     assert [int(n) for n in re.findall(r"extractelement <3 x i64> %[\w.]+, i32 (\d)", text)] == [2, 0]
@@ -67,14 +68,14 @@ def test_builtins_are_loaded_whole() -> None:
 
 
 def test_a_function_is_renamed_everywhere() -> None:
-    text = llvm_text.rename_function(MODULE, KERNEL, "saxpy")
+    text = llvm14_text.rename_function(MODULE, KERNEL, "saxpy")
     assert KERNEL not in text
     assert "@saxpy(" in parsed(text)
 
 
 def test_a_longer_name_is_another_function() -> None:
     text = f"declare void @{KERNEL}\ndeclare void @{KERNEL}.exit"
-    assert llvm_text.rename_function(text, KERNEL, "k") == f'declare void @"k"\ndeclare void @{KERNEL}.exit'
+    assert llvm14_text.rename_function(text, KERNEL, "k") == f'declare void @"k"\ndeclare void @{KERNEL}.exit'
 
 
 def test_fast_flags() -> None:

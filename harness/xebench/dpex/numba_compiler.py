@@ -56,6 +56,7 @@ from numba_sycl.signature import (
     not_a_kernel,
 )
 from numba_sycl.spirv_cache import SpirvCache, kept_or_compiled, this_compiler, toolchain
+from xebench.dpex import llvm14_text
 from xebench.dpex.repairs import cures, odd_widths
 
 # Extensions that the translator may use; it declares one in the module only when an instruction needs it.
@@ -104,11 +105,11 @@ def finish_ir(
         facts: known facts about the kernel's parameters.
         keep_debug: keep symbol names and debug information.
     """
-    text = llvm_text.rename_function(llvm_text.drop_environments(text), mangled_name, kernel)
-    text = llvm_text.without_freezes(llvm_text.state_launch(text, kernel, facts))
+    text = llvm14_text.rename_function(llvm14_text.drop_environments(text), mangled_name, kernel)
+    text = llvm14_text.without_freezes(llvm_text.state_launch(text, kernel, facts))
     text = llvm_text.apply_options(text, kernel, options)
     text = odd_widths.optimise(text, unroll=options.unroll not in (None, "disable"))
-    module = binding.parse_assembly(llvm_text.load_whole_builtins(text))
+    module = binding.parse_assembly(llvm14_text.load_whole_builtins(text))
     module.verify()
     return module if keep_debug else _without_names(module)
 
