@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib.abc import MetaPathFinder
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path, PurePosixPath
@@ -51,7 +52,6 @@ class RevisionModules(MetaPathFinder):
         self._folder: Path | None = None
         self._compiles = any(PurePosixPath(path).suffix in _COMPILED for path in changed)
         self._further = {part for path in changed if path.endswith(".py") for part in PurePosixPath(path).parts[2:-1]}
-        self._own = {path.stem for each in _roots(repository) for path in each.iterdir()}
         # modules that are the same, where the repository is not installed
         sys.path += [str(folder) for folder in _roots(folders[-1]) if str(folder) not in sys.path]
 
@@ -132,6 +132,10 @@ class RevisionModules(MetaPathFinder):
     def _is_own(self, name: str) -> bool:
         """True if the repository has a package or module of this name."""
         return name.partition(".")[0] in self._own
+
+    @cached_property
+    def _own(self) -> set[str]:
+        return {path.stem for folder in _roots(self._repository) for path in folder.iterdir()}
 
 
 def _place(module: ModuleType) -> Path:
