@@ -140,6 +140,12 @@ def test_a_damaged_batch_before_others_is_named_and_a_last_one_counts_as_torn(tm
         assert "\n" not in str(caught.value)
 
 
+def test_an_earlier_versions_journal_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text("{}\n")
+    with pytest.raises(RunFolderError, match=r"samples\.jsonl is a journal of an earlier xebench: resume"):
+        journal.read(tmp_path, "samples")
+
+
 def test_an_unwritable_folder_is_one_line(tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("")

@@ -151,8 +151,10 @@ def read(folder: Path, table: str) -> pd.DataFrame:
         table: Its name.
 
     Raises:
-        RunFolderError: A file holds something else; the message names it.
+        RunFolderError: A file holds something else, or an earlier version's rows; the message names it.
     """
+    if (older := folder / f"{table}.jsonl").exists():
+        raise RunFolderError(f"{older} is a journal of an earlier xebench: resume the run with that version")
     frames = [_read(path, table) for path in _paths(folder, table)]
     frame = pd.concat([schema.measured_frame(table, []), *frames], ignore_index=True)
     if key := schema.REWRITABLE.get(table):
