@@ -1,6 +1,6 @@
 """Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and the facts in their text.
 
-Those in SYCL C++ are made by `numba_sycl.sycl_source`.
+Those in SYCL C++ are made by `xebench.dpex.sycl_source`.
 
 They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
 vectors, such as ``float4``, is one to their elements; ``void`` and unknown types are memory of any type.
@@ -440,9 +440,13 @@ def required_extents(extents: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return extents[:used]
 
 
-def caller() -> Path:
-    """The file that calls a function of this package."""
+def caller(*others: str) -> Path:
+    """The file that calls a function of this one, or of others.
+
+    Args:
+        others: names of files whose frames are skipped.
+    """
     frame = inspect.currentframe()
-    while frame is not None and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+    while frame is not None and frame.f_code.co_filename in (__file__, *others):
         frame = frame.f_back
     return Path(frame.f_code.co_filename if frame else __file__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from numba_sycl.errors import OptionError
@@ -50,6 +52,10 @@ def test_kernels_are_found_by_their_names_and_comments_are_none() -> None:
 def test_other_parameters_are_refused(parameters: str, told: str) -> None:
     with pytest.raises(OptionError, match=f"^kernel mine: parameter '.*{told}"):
         sycl_kernel(KERNEL.format(name="mine", parameters=parameters))
+
+
+def test_it_knows_the_file_that_made_it() -> None:
+    assert sycl_kernel(KERNEL.format(name="mine", parameters="")).file == Path(__file__)
 
 
 def test_products_are_not_contracted_unless_that_is_asked_for() -> None:

@@ -68,7 +68,7 @@ def sycl_kernel(
     except OptionError as error:
         raise OptionError(f"kernel {chosen}: {error}") from None
     options = given if fp_contract else (_NOT_CONTRACTED, *given)
-    return ForeignKernel(chosen, parameters, KernelOptions(), caller(), sycl=source, sycl_options=options)
+    return ForeignKernel(chosen, parameters, KernelOptions(), caller(__file__), sycl=source, sycl_options=options)
 
 
 def _split(text: str) -> list[str]:
