@@ -23,9 +23,9 @@ pattern = Pattern(
     stand_in="C++ registers device code with the runtime, which builds it for a context and decides how often. dpctl's "
     "create_program_from_spirv builds for one device. Registered by hand (__sycl_register_lib), SPIR-V was built by "
     "get_kernel_bundle_impl of the runtime of 2024 in one call for one device, for two stacks as for two GPUs, on "
-    "Intel's driver without hardware; the structures are internal, and a C++ exception would end the process. So a "
-    "build for each stack is asked for here, or one for the whole device, which the stacks then launch: what the guide "
-    "says is enough.",
+    "Intel's driver without hardware; its structures are internal. The public functions could be called by a library "
+    "in C++ on the current stack; nobody has tried that on two stacks. So a build for each stack is asked for here, or "
+    "one for the whole device, which the stacks then launch: what the guide says is enough.",
 )
 
 
