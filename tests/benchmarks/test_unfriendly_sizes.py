@@ -19,6 +19,7 @@ INFOS = {info.name: info for info in discover()}
 #: Patterns without a size that could be unfriendly, and why.
 WITHOUT = {
     "dispatch_routes": "its number is of launches of one work-item",
+    "fourier_buffers": "its transform takes sizes that are powers of two",
     "implicit_scaling_launch": "its number is of launches of two work-groups",
     "kernel_launch_latency": "its number is of launches of one work-item",
     "memory_latency_levels": "its ring's places are multiples of one another",
