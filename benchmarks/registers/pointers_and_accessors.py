@@ -11,7 +11,7 @@ pattern = Pattern(
     guide="Registers and Performance / Optimizing Register Spills",
     lesson="An accessor is a pointer, two sizes and an offset, for which its kernel needs registers.",
     claim=(
-        Claim("registers", strength="implied", source="G 1887"),
+        Claim("registers", on=("gpu",), strength="implied", source="G 1887"),
         Claim("same", within=0.05, source="G 6646"),  # "no overhead": the guide prints no figure
     ),
     presets={

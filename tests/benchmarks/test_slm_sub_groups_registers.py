@@ -61,7 +61,8 @@ def claims() -> list[Claim]:
 
 
 def test_all_that_is_claimed_is_claimed_of_gpus() -> None:
-    assert {claim.on for claim in claims()} == {("gpu",)}
+    of_any_device = "G 6646"  # accessors cost nothing in kernels
+    assert {claim.on for claim in claims() if claim.source != of_any_device} == {("gpu",)}
 
 
 @pytest.mark.parametrize(
