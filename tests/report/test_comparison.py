@@ -111,7 +111,7 @@ def test_a_case_that_failed_in_the_new_run_is_found_whatever_was_asked(
     assert RunComparison(broken, changed(broken), "time", 0.05).newly_failed() == [], "it failed before"
 
 
-@pytest.mark.parametrize(("failed", "count"), [("old:", 0), ("new:", 1)])
+@pytest.mark.parametrize(("failed", "count"), [("none", 0), ("old:", 0), ("new:", 1)])
 def test_of_two_versions_the_new_one_may_not_fail(failed: str, count: int) -> None:
     made = Synthetic()
     for version in ("old:", "new:"):

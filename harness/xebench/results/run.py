@@ -274,7 +274,7 @@ class Run:
                 *(plain(failed[name]) for name in ("status", "reason", "claims")), strict=True
             )
         ]
-        return failed[[not each for each in expected]]
+        return failed.loc[[not each for each in expected]]
 
 
 def load_run(path: Path | str) -> Run:
