@@ -101,7 +101,10 @@ _MEANINGS = [
         ),
         # numba-dpex alone
         (r"populate_array\(\) got", "it reads a numpy array of outside, which numba-dpex cannot: make it an argument"),
-        (r"Cannot cast Literal\[str\]", "it prints text, which numba-dpex cannot: print numbers"),
+        (
+            r"Cannot cast Literal\[str\]|<class '\S+UnicodeType'>",
+            "it prints text, which numba-dpex cannot: print numbers",
+        ),
         (r"numba_get_\w+_random_state", "it draws random numbers, which only the host makes: pass an array of them"),
         (
             r"object has no attribute 'addrspacecast'|LLVM IR parsing error",
