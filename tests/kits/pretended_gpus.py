@@ -50,8 +50,9 @@ OF_ONEMKL: Final = {
     *("matrix_engine_modes", "update_what_changed"),
 }
 
-#: How variants with SYCL's buffers are refused on Level Zero by the pinned stack, which has no headers of SYCL.
-OF_BUFFERS: Final = "Unsupported: SYCL's buffers: needs "
+#: How variants with buffers, and kernels in SYCL C++, are refused on Level Zero by the pinned stack, which has no
+#: headers of SYCL.
+OF_HEADERS: Final = ("Unsupported: SYCL's buffers: needs ", "NeedsSyclCompiler: ")
 
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
@@ -188,7 +189,7 @@ class Tried:
     @property
     def wrong(self) -> dict[str, str]:
         """The variants that were not submitted, and neither lack something of the device nor claim to be refused."""
-        lacks = ("Unsupported: needs ", OF_BUFFERS)
+        lacks = ("Unsupported: needs ", *OF_HEADERS)
         fine = ("submitted ", "skipped: ", *lacks, *(["NeedsCompiler: "] if is_current() else []))
         return {
             name: text
@@ -202,9 +203,9 @@ class Tried:
         return {name for name, text in self.outcomes.items() if any(words in text for words in OF_LIBRARY)}
 
     @property
-    def without_buffers(self) -> set[str]:
-        """The patterns of which a variant lacks SYCL's buffers."""
-        return {name.partition("/")[0] for name, text in self.outcomes.items() if text.startswith(OF_BUFFERS)}
+    def without_headers(self) -> set[str]:
+        """The patterns of which a variant lacks SYCL's headers."""
+        return {name.partition("/")[0] for name, text in self.outcomes.items() if text.startswith(OF_HEADERS)}
 
     def counts(self) -> str:
         """Patterns and variants, in a line."""

@@ -52,7 +52,7 @@ def test_kernels_of_every_pattern_build_and_are_submitted(tried: Tried) -> None:
     assert all("gives no times of commands" in tried.wrong[name] for name in BY_SPEED)
     assert {name.partition("/")[0] for name in tried.refused_by_library} <= OF_ONEMKL
     assert not tried.ends
-    without = {name.partition("/")[0] for name in tried.outcomes} - tried.patterns - tried.without_buffers
+    without = {name.partition("/")[0] for name in tried.outcomes} - tried.patterns - tried.without_headers
     assert without <= OF_SEVERAL
 
 

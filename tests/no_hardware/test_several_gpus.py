@@ -115,7 +115,7 @@ def test_patterns_for_several_devices_are_submitted_to_each(tried: Tried, case: 
     of_libraries = {name.partition("/")[0] for name in refused}
     assert of_libraries <= OF_ONEMKL
     without = {name.partition("/")[0] for name in tried.outcomes} - tried.patterns - of_libraries
-    without -= tried.without_buffers
+    without -= tried.without_headers
     assert without == (OF_STACKS if case == "two GPUs" else set())
     assert tried.submitted["vector_add_devices/equal_parts"] == f"submitted 2 on {words}"
     assert not tried.ends
