@@ -35,6 +35,7 @@ OF_FILLS = (
     "atomics_usm_kind/",
     "compressible_lines/",
     "fence_and_counter/",
+    "fence_and_counter/",
     "multi_stream_pipeline/",
     "update_what_changed/",
 )
