@@ -17,7 +17,7 @@ from xebench.patterns.registry import builtin_files
 # Needs two devices, or two stacks of one: see test_several_gpus.
 OF_SEVERAL = {
     *("axpy_devices", "matmul_devices", "streams_over_devices", "vector_add_devices"),
-    *("implicit_scaling_launch", "implicit_scaling_copies", "build_for_stacks"),
+    *("implicit_scaling_launch", "implicit_scaling_copies", "build_for_stacks", "memory_of_other_stack"),
     *("allreduce_by_kernels", "copy_between_devices", "mpi_pinning"),
 }
 # Divides the work by measured speed, and this driver gives no times.
