@@ -106,7 +106,8 @@ def test_a_case_that_failed_in_the_new_run_is_found_whatever_was_asked(
     monkeypatch.setattr(xebench.results, "load_run", runs.__getitem__)
     done = invoke(run, broken, "--fail-on", "slower")
     assert done.return_value == FOUND
-    assert "xebench: --fail-on: 1 failed in the new run: convolution/cached" in done.output
+    reason = "xebench: --fail-on: 1 failed in the new run: convolution/cached"
+    assert reason in done.output and reason in invoke(run, broken, "--fail-on", "slower", "--quiet").output
     assert invoke(run, broken).return_value == 0
     assert RunComparison(broken, changed(broken), "time", 0.05).newly_failed() == [], "it failed before"
 

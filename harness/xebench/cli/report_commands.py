@@ -247,7 +247,7 @@ def compare(
         )
     status = show_comparison(comparison, form, fail_on, every=verbose)
     if fail_on and (failed := comparison.newly_failed()):
-        say(f"xebench: --fail-on: {len(failed)} failed in the new {'version' if new is None else 'run'}: {failed[0]}")
+        warn(f"xebench: --fail-on: {len(failed)} failed in the new {'version' if new is None else 'run'}: {failed[0]}")
         return FOUND
     return status
 
