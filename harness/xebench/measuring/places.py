@@ -262,7 +262,8 @@ class RemoteProcess:
         if not self.is_alive:
             raise XebenchError(f"{self._name.rstrip(':')} has ended before")
         try:
-            request = Call(method, pickled(*arguments))
+            (own,) = arguments
+            request = Call(method, pickled(own))
             answers = [*self._worker.answers(request, silence_s=lambda: self._patience_s)]
         except Lost as lost:
             gave = "gave " if lost.silent_s is not None else ""
