@@ -229,6 +229,7 @@ def same_code(device: str) -> dict[str, bool]:
 
 def products(device: str) -> dict[str, str]:
     """Products of oneMKL in each of its modes; its trace (MKL_VERBOSE) says which one it took."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
     from benchmarks.common import onemkl
 
     session = Session.on(device)
