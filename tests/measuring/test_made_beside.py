@@ -18,9 +18,10 @@ SEEDS = (3, 4)
 
 @pytest.fixture
 def beside() -> Iterator[Any]:
-    from xebench.measuring.problem_store import MadeBeside, ProblemStore
+    from xebench.measuring.made_beside import MadeBeside
+    from xebench.measuring.problem_store import ProblemStore
 
-    made = MadeBeside(ProblemStore(1 << 30))
+    made = MadeBeside(ProblemStore(1 << 30), 2)
     yield made
     made.close()
 
@@ -32,16 +33,15 @@ def test_problems_and_references_are_the_same_and_cannot_be_written(beside: Any,
 
     pattern, parameters = find_pattern(CARELESS, "until_done"), {"n": 64}
     here = problem_store.ProblemStore(1 << 30)
-    beside.begin(Upcoming(CARELESS, "until_done", parameters), SEEDS)
-    beside.begin(
-        Upcoming(CARELESS, "written_in_part", parameters), SEEDS
-    )  # it is busy: they are made when they are needed
-    beside.take(CARELESS, "written_in_part")
-    beside.take(CARELESS, "until_done")
+    of_others = [Upcoming(CARELESS, name, parameters) for name in ("written_in_part", "any_order")]
+    beside.begin([Upcoming(CARELESS, "until_done", parameters), *of_others], SEEDS)
+    for name in ("any_order", "written_in_part", "until_done"):
+        beside.take(CARELESS, name)
+    made = [beside.store.has(find_pattern(CARELESS, each.pattern), parameters, SEEDS[0]) for each in of_others]
+    assert made == [True, False], "two processes were busy: the third family's data are made when they are needed"
     assert not beside.store.has(pattern, parameters, SEEDS[1]), "a first visit seldom needs the second data"
-    beside.begin(Upcoming(CARELESS, "until_done", parameters), SEEDS)
+    beside.begin([Upcoming(CARELESS, "until_done", parameters)], SEEDS)
     beside.take(CARELESS, "until_done")
-    assert not beside.store.has(find_pattern(CARELESS, "written_in_part"), parameters, SEEDS[0])
     wanted = [here.get(pattern, parameters, seed) for seed in SEEDS]
     references = [data.expected(pattern, parameters) for data in wanted]
     monkeypatch.setattr(problem_store, "make_problem", None)
@@ -67,9 +67,9 @@ def test_what_cannot_be_made_is_left_to_who_needs_it(beside: Any) -> None:
     from xebench.measuring.prepare import find_pattern
 
     parameters = {"n": "a word"}
-    beside.begin(Upcoming(CARELESS, "until_done", parameters), SEEDS)
+    beside.begin([Upcoming(CARELESS, "until_done", parameters)], SEEDS)
     beside.take(CARELESS, "until_done")
     assert not beside.store.has(find_pattern(CARELESS, "until_done"), parameters, SEEDS[0])
-    beside.begin(Upcoming(CARELESS, "until_done", {"n": 8}), SEEDS)
+    beside.begin([Upcoming(CARELESS, "until_done", {"n": 8})], SEEDS)
     beside.take(CARELESS, "until_done")
     assert beside.store.has(find_pattern(CARELESS, "until_done"), {"n": 8}, SEEDS[0])

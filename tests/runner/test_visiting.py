@@ -39,7 +39,7 @@ class FakeManager:
         self.sampling, self.scripts, self.stopped_by = sampling, scripts, stopped_by
         self.now = 0.0
         self.asked: list[tuple[str, Visit]] = []
-        self.upcoming: list[str | None] = []
+        self.upcoming: list[list[str]] = []
         self.known: dict[str, FamilyProgress] = {}
 
     def prior(self, metric: str, state: str) -> Prior:
@@ -48,9 +48,9 @@ class FakeManager:
     def progress_of(self, family: Family) -> FamilyProgress | None:
         return self.known.get(family.title())
 
-    def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Family | None) -> None:
+    def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Sequence[Family]) -> None:
         name = family.title()
-        self.upcoming.append(upcoming.pattern.name if upcoming else None)
+        self.upcoming.append([family.pattern.name for family in upcoming])
         self.asked.append((name, visit))
         fixed = fixed_columns(family, DEVICE, seed=1)
         known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))
@@ -141,15 +141,15 @@ def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -
     manager.stopped_by["one"] = StopReason.MAX_BLOCKS
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"]
-    assert manager.upcoming[0] is None, "on a CPU device no core is free to make data meanwhile"
+    assert manager.upcoming[0] == [], "on a CPU device no core is free to make data meanwhile"
     assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.5 * 2)]
     assert [(done, total) for done, total, *_ in told.begun] == [(0, 4), (1, 3)]
 
 
-def test_beside_a_gpu_the_manager_is_told_which_family_is_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(4))
+def test_beside_a_gpu_the_manager_is_told_which_families_are_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(8))
     run, manager, _ = visiting(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2)
     monkeypatch.setattr(manager, "device", {**DEVICE, "device_class": "gpu"})
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"] * 3
-    assert manager.upcoming == ["two", "one", "two", "one", "two", None]
+    assert manager.upcoming == [["two", "one"], ["one", "two"]] * 2 + [["two"], []]

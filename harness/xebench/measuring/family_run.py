@@ -18,12 +18,13 @@ from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import VisitClock
+from xebench.measuring.made_beside import MadeBeside
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Stage
 from xebench.measuring.odd_size import tried_at_odd_size
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import check_device, find_pattern
-from xebench.measuring.problem_store import PART, Data, MadeBeside, ProblemStore, second_of
+from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.results import Sums
@@ -33,7 +34,7 @@ from xebench.session.session import Session
 from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
-from xebench.system.runtime.machine import has_cores_to_spare
+from xebench.system.runtime.machine import spare_cores
 from xebench.vocabulary import State, Status, VisitPart
 
 
@@ -68,7 +69,7 @@ class FamilyRun:
         pool: processes for variants that do not run in this one.
         store: store of problems and references made before.
         flusher: function that returns the flusher of the device's caches, made on first use.
-        beside: maker of the next family's data in the background; None without a free core.
+        beside: maker of the next families' data in the background; None without a free core.
         tried: patterns already tried at an odd size.
     """
 
@@ -190,7 +191,7 @@ class FamilyRun:
         return replace(data.expected(self.pattern, parameters, ranks), rules=rules)
 
     def _have_next_made(self) -> None:
-        if self.beside is not None and self.request.upcoming is not None:
+        if self.beside is not None:
             seeds = [seed_of(self.request.seed, number) for number in range(WITH_REFERENCE)]
             self.beside.begin(self.request.upcoming, seeds)
 
@@ -240,7 +241,8 @@ def measuring(session: Session, device: str, parent: Parent) -> Callable[[Measur
     numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
     store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
     flusher = cache(partial(Flusher, session.queue))
-    beside = MadeBeside(store) if has_cores_to_spare(is_cpu=session.device.is_cpu) else None
+    spare = spare_cores(is_cpu=session.device.is_cpu)
+    beside = MadeBeside(store, spare) if spare else None
     known = session, describe(session.device), parent.answers, parent.activity
     shared = *known, Sums(session.queue), Pool(device), store, flusher, beside, set[str]()
     return lambda request: FamilyRun(request, *shared).run()

@@ -55,7 +55,7 @@ class OfFamily(Message, frozen=True):
 
 
 class Upcoming(OfFamily, frozen=True):
-    """The family that is likely to be next; see `MeasureFamily`."""
+    """A family that is likely to come soon; see `MeasureFamily`."""
 
 
 class MeasureFamily(OfFamily, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class MeasureFamily(OfFamily, frozen=True, kw_only=True):
         earlier: log speed-ups of earlier passes' instances, by state.
         compared: variants, each with another variant that a claim compares it with in addition to the baseline.
         priors: spread between instances in the run's other pairs of this metric, by state.
-        upcoming: next family, whose data may be made meanwhile; None if unknown.
+        upcoming: families that are likely to come next, in order; their data may be made meanwhile.
     """
 
     variants: Sequence[str]
@@ -87,7 +87,7 @@ class MeasureFamily(OfFamily, frozen=True, kw_only=True):
     earlier: Mapping[str, InstanceSpeedups] = {}
     compared: Sequence[tuple[str, str]] = ()
     priors: Mapping[str, Prior] = {}
-    upcoming: Upcoming | None = None
+    upcoming: Sequence[Upcoming] = ()
 
 
 class Call(Message, frozen=True):

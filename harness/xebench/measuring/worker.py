@@ -24,10 +24,10 @@ from xebench.measuring.family_run import measuring
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
+from xebench.measuring.made_beside import DataMaker
 from xebench.measuring.messages import Bytes, Call, Request, Returned, pickled
 from xebench.measuring.place import Checked, Contents
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.problem_store import DataMaker
 from xebench.measuring.remote import BeginFunctions, BeginProblem, RankIdentity
 from xebench.measuring.results import Sums
 from xebench.session.recorder import MeasuredSample

@@ -24,6 +24,7 @@ from xebench.measuring.messages import (
     WorkerMessage,
 )
 from xebench.measuring.sampling import Clock, Sampling
+from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
 from xebench.results.analysis import metrics
@@ -165,7 +166,7 @@ class Manager:
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
         self._visit_began_s, self._is_making = 0.0, False
-        self._upcoming: Upcoming | None = None
+        self._upcoming: Sequence[Upcoming] = ()
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
 
@@ -204,7 +205,7 @@ class Manager:
         family: Family,
         visit: Visit = FIRST_VISIT,
         budget_s: float = math.inf,
-        upcoming: Family | None = None,
+        upcoming: Sequence[Family] = (),
     ) -> dict[str, str]:
         """Visit one family, and return the status of each variant (`NOT_MEASURED` if the run's budget ended first).
 
@@ -212,14 +213,19 @@ class Manager:
             family: family to measure.
             visit: visit to make. After the first one, variants that are ok continue until all samples are taken.
             budget_s: seconds left for the run; sampling takes no longer, a hung worker only slightly.
-            upcoming: family that is likely next; its data can be made meanwhile if the same worker measures both.
+            upcoming: families that are likely to come next; data of those that the same worker measures can be made
+                meanwhile.
 
         Raises:
             Stopped: a signal arrived; everything that the worker had sent is written.
         """
         self._visit_began_s = self.clock()
         self._end_s, self._patience_s = self._visit_began_s + budget_s, visit.patience_s
-        self._upcoming = None if upcoming is None else _with_same_worker(family, upcoming)
+        self._upcoming = [
+            Upcoming(each.pattern.source, each.pattern.name, each.parameters)
+            for each in upcoming
+            if _share_a_worker(family.pattern, each.pattern)
+        ]
         progress = self._begin(family, visit)
         try:
             self._measure(progress)
@@ -434,9 +440,6 @@ class Manager:
             self.sink.append("cases", [row])
 
 
-def _with_same_worker(family: Family, upcoming: Family) -> Upcoming | None:
-    """The family that a worker may prepare beside this one: a stranger's file shares no process with another file."""
-    one, other = family.pattern, upcoming.pattern
-    if one.environment != other.environment or not all(is_builtin(pattern.source) for pattern in (one, other)):
-        return None
-    return Upcoming(other.source, other.name, upcoming.parameters)
+def _share_a_worker(one: PatternInfo, other: PatternInfo) -> bool:
+    """True if a worker may prepare one beside the other: a stranger's file shares no process with another file."""
+    return one.environment == other.environment and all(is_builtin(pattern.source) for pattern in (one, other))

@@ -28,7 +28,7 @@ from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.run_options import Progress
 from xebench.runner.visits import FamilyState, PairState, Visits
-from xebench.system.runtime.machine import has_cores_to_spare
+from xebench.system.runtime.machine import spare_cores
 from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, StopReason, find_baseline
 
 #: A family makes room for others if even an interval wider by this factor would answer its claim. Repeated looks find
@@ -188,7 +188,7 @@ class Visiting:
             self.progress.family(done, done + self.visits.to_come(states, left_s), family.title(), seconds_to_come)
             begin_s = self.clock()
             with self.held():
-                self.manager.run_family(family, visit, left_s, self._upcoming(states, number, left_s))
+                self.manager.run_family(family, visit, left_s, [*self._upcoming(states, number, left_s)])
             states[number] = self._look(number)
             if self._is_cut_off(family):
                 self._let_others_come_first(states, family)
@@ -198,14 +198,15 @@ class Visiting:
         cut_off = sum(self._is_cut_off(family) for family in self.families)
         return Unvisited(never, cut_off, sum(bool(state.visits) and not state.over for state in states))
 
-    def _upcoming(self, states: Sequence[FamilyState], number: int, left_s: float) -> Family | None:
-        """The family that is next if this visit changes nothing but its own number, where its data can be made now."""
-        if not has_cores_to_spare(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU):
-            return None
+    def _upcoming(self, states: Sequence[FamilyState], number: int, left_s: float) -> Iterator[Family]:
+        """The families that come next if visits change nothing but their own numbers, one for each spare core."""
         then = [*states]
-        then[number] = replace(then[number], visits=then[number].visits + 1)
-        chosen = self.visits.next(then, left_s)
-        return None if chosen is None else self.families[chosen[0]]
+        for _ in range(spare_cores(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU)):
+            then[number] = replace(then[number], visits=then[number].visits + 1)
+            if (chosen := self.visits.next(then, left_s)) is None:
+                return
+            number = chosen[0]
+            yield self.families[number]
 
     def _is_cut_off(self, family: Family) -> bool:
         known = self.manager.progress_of(family)

@@ -52,7 +52,7 @@ def _bytes(text: str) -> int:
 
 ROOT = Path("/")
 
-#: Cores that a run needs: one launches and waits, others serve the driver and the run's manager; one is free.
+#: Cores of which one is free beside a run: one launches and waits, others serve the driver and the run's manager.
 CORES_OF_A_RUN: Final = 4
 
 
@@ -121,9 +121,13 @@ def describe_machine(root: Path = ROOT) -> Machine:
     )
 
 
-def has_cores_to_spare(*, is_cpu: bool) -> bool:
-    """True if cores are free while a device samples; ``is_cpu``: whether the device is made of them."""
-    return not is_cpu and len(os.sched_getaffinity(0)) >= CORES_OF_A_RUN
+def spare_cores(*, is_cpu: bool) -> int:
+    """Number of cores that are free while a device samples.
+
+    Args:
+        is_cpu: True if the device is made of these cores.
+    """
+    return 0 if is_cpu else len(os.sched_getaffinity(0)) // CORES_OF_A_RUN
 
 
 def cpu_model(cpuinfo: str) -> str | None:
