@@ -115,7 +115,7 @@ def twins(ocloc: str | None, keep: Path | None) -> None:
 WAYS: Final = {"plain": "off", "exact": "off", "narrow": "gpu"}
 #: Ends the module that compiles: numba's own ``range`` and ``//``, nothing stated of a launch, and all fences.
 WITHOUT_CURES: Final = """
-llvm_text.state_launch = lambda text, kernel, facts: text
+llvm14_text.state_launch = lambda text, kernel, facts: text
 llvm14_text.without_freezes = lambda text: text
 bounded_module = lambda text, kernel, signature, clean: ("", 0)
 _refresh = BaseContext.refresh

@@ -30,6 +30,7 @@ def work_item_query(builder: Any, function: str, dimension: int) -> Any:
     """An id or an extent in one dimension, as a 64-bit integer in its bounds, so tests for others vanish."""
     result = pure_call(builder, f"_Z{len(function)}{function}j", INT64, [INT32(dimension)])
     result.attributes.add("nounwind")
+    result.callee.return_value.add_attribute("noundef")
     result.set_metadata(
         "range", builder.module.add_metadata([INT64(int(not function.endswith("_id"))), INT64(MOST_ITEMS)])
     )
@@ -121,6 +122,20 @@ LIBRARY: Final = {
     )
     for suffix, code in (("", "d"), ("f", "f"))
 }
+
+
+def define_library(module: Any) -> None:
+    """Define the functions of C's library that a module declares, as calls of the device's."""
+    for function in list(module.functions):
+        if function.name not in LIBRARY or not function.is_declaration:
+            continue
+        called = cgutils.get_or_insert_function(module, function.ftype, LIBRARY[function.name])
+        called.calling_convention = SPIR_FUNC
+        called.attributes.update(function.attributes)
+        function.linkage = "internal"
+        function.attributes.add("alwaysinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        builder.ret(builder.call(called, function.args, cconv=SPIR_FUNC))
 
 
 def _print(context: Any, builder: Any, sig: Any, args: Any) -> Any:

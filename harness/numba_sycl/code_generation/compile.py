@@ -1,47 +1,43 @@
 """Kernels to SPIR-V by our own target of numba, each stage timed by itself.
 
-Globals, entry point, linking, type names.
+Types of globals and arguments, and names of types.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
 
-from numba_sycl import kernel_names, llvm_text
-from numba_sycl.code_generation.back_end import BackEnd, without_texts
-from numba_sycl.code_generation.calls import INT32, INT64, LIBRARY, private_array
+from numba_sycl import kernel_names
+from numba_sycl.code_generation.back_end import BackEnd
+from numba_sycl.code_generation.calls import private_array
 from numba_sycl.code_generation.checks import DeviceFunctionType
 from numba_sycl.code_generation.context import NAME, TRIPLE, target
 from numba_sycl.code_generation.device_types import (
-    NOTHING,
     DeviceArray,
     GroupType,
-    IndexSpaceType,
     ItemType,
     NdItemType,
     value_types,
 )
 from numba_sycl.code_generation.items import atomic_fence, atomic_ref, group_barrier
+from numba_sycl.code_generation.linking import linked, make_entry_point
 from numba_sycl.code_generation.pipeline import DeviceFuncType, compile_function, prepare
 from numba_sycl.compiler_messages import compile_error, divergence_error, find_divergent_call
+from numba_sycl.entry_point import entry_point_name, launch_facts
 from numba_sycl.errors import KernelCompileError
 from numba_sycl.kernel_names import AddressSpace
-from numba_sycl.kernel_options import KernelOptions, SourceFunction, options_of
+from numba_sycl.kernel_options import SourceFunction, options_of
 from numba_sycl.narrow.module import bounded_module
 from numba_sycl.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
 from numba_sycl.spirv_cache import this_compiler
@@ -94,10 +90,6 @@ def _dpnp_name(function: Any) -> str:
 
 value_types.append(type_of_value)
 
-#: OpenCL C 1.2, which a module says that it is of. Without it LLVM says C++ for OpenCL, and Intel's CPU driver, which
-#: looks at that, ignores ``-cl-fast-relaxed-math`` and makes slow loops around a compare-and-exchange.
-_LANGUAGE: Final = (INT32(1), INT32(2))
-
 
 def numba_types(signature: Signature) -> tuple[Any, ...]:
     """The numba types of the item and the arguments."""
@@ -114,106 +106,6 @@ def _numba_type(argument: Any, atomic64: bool) -> Any:
     if isinstance(argument, LocalType):
         return DeviceArray(dtype, argument.ndim, "C", AddressSpace.LOCAL, atomic64=atomic64)
     return DeviceArray(dtype, argument.ndim, argument.layout, atomic64=atomic64)
-
-
-def make_entry_point(compiled: Any, name: str, arguments: tuple[Any, ...]) -> Any:
-    """An LLVM module with the entry point.
-
-    Args:
-        compiled: numba's result for the Python function.
-        name: name of the entry point.
-        arguments: numba types of the item and the arguments, as they are flattened by `numba_sycl.launch`.
-    """
-    context = target.target_context
-    module = context.create_module("entry point")
-    module.add_named_metadata("opencl.ocl.version", _LANGUAGE)
-    flat = [kind for argument in arguments for kind in _flattened(context, argument)]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), flat), name)
-    function.calling_convention = "spir_kernel"
-    builder = ir.IRBuilder(function.append_basic_block())
-    given = iter(function.args)
-    values = [_assembled(context, builder, argument, given) for argument in arguments]
-    called = context.declare_function(module, compiled.fndesc)
-    context.call_conv.call_function(builder, called, types.void, arguments, values)
-    builder.ret_void()
-    return module
-
-
-def _flattened(context: Any, argument: Any) -> list[Any]:
-    if isinstance(argument, IndexSpaceType):
-        return []
-    if isinstance(argument, DeviceArray):
-        pointer = ir.PointerType(context.get_data_type(argument.dtype), addrspace=argument.addrspace)
-        return [INT64, INT64, pointer, *[INT64] * (2 * argument.ndim)]
-    if isinstance(argument, types.Complex):
-        return [context.get_data_type(argument.underlying_float)] * 2
-    return [context.get_data_type(argument)]
-
-
-def _assembled(context: Any, builder: Any, argument: Any, given: Iterator[Any]) -> Any:
-    if isinstance(argument, IndexSpaceType):
-        return NOTHING
-    if isinstance(argument, DeviceArray):
-        array = context.make_array(argument)(context, builder)
-        nitems, itemsize, data = next(given), next(given), next(given)
-        shape = [next(given) for _ in range(argument.ndim)]
-        strides = [next(given) for _ in range(argument.ndim)]
-        context.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-        array.nitems = nitems
-        return array._getvalue()
-    if isinstance(argument, types.Complex):
-        number = context.make_complex(builder, argument)
-        number.real, number.imag = next(given), next(given)
-        return number._getvalue()
-    return context.data_model_manager[argument].from_data(builder, next(given))
-
-
-class HostFunction(TypeError):
-    """A kernel needs a function that only the host has."""
-
-
-_CALLED = re.compile(r'\bcall [^@\n]*@"?(?P<name>[\w.]+)"?\(')
-#: How the names of what devices have begin.
-_OF_DEVICE = ("_Z", "llvm.", "printf")
-
-_DECLARED = re.compile(r'^declare [^@]*@"?(?P<name>[\w.]+)"?\(', re.MULTILINE)
-
-
-def linked(modules: Sequence[Any], kernel: str, options: KernelOptions, facts: Mapping[int, int | None]) -> str:
-    """The LLVM IR of a whole kernel, with its options.
-
-    Args:
-        modules: llvmlite's, of the entry point and of all functions; linked as text.
-        kernel: name of the entry point.
-        options: options of the kernel.
-        facts: known facts of the kernel's parameters.
-
-    Raises:
-        HostFunction: it calls what no device has, such as a library for random numbers.
-    """
-    whole, *others = (llvm.parse_assembly(_with_device_library(str(module))) for module in modules)
-    for other in others:
-        whole.link_in(other)
-    for function in whole.functions:
-        if not function.is_declaration and function.name != kernel:
-            function.linkage = llvm.Linkage.internal
-    text, texts = without_texts(str(whole))
-    for call in _CALLED.finditer(text):
-        if not call["name"].startswith(_OF_DEVICE):
-            raise HostFunction(f"it calls {call['name']}, which does not exist on devices")
-    return llvm_text.apply_options(llvm_text.state_launch(text, kernel, facts), kernel, options) + texts
-
-
-def _with_device_library(text: str) -> str:
-    """Call OpenCL's functions where numba calls those of C's library."""
-    text, texts = without_texts(text)
-    declared = {match["name"] for match in _DECLARED.finditer(text)}
-    for name in sorted(declared & LIBRARY.keys()):
-        if LIBRARY[name] in declared:
-            text = re.sub(rf'^declare [^@]*@"?{name}"?\(.*\n', "", text, flags=re.MULTILINE)
-        text = re.sub(rf'@"?{name}"?\(', f'@"{LIBRARY[name]}"(', text)
-        declared.add(LIBRARY[name])
-    return text + texts
 
 
 _back_end = BackEnd()
@@ -245,7 +137,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
     divergent = find_divergent_call(function)
     if divergent is not None:
         raise divergence_error(function, divergent)
-    name = llvm_text.entry_point_name(function.__name__)
+    name = entry_point_name(function.__name__)
     started = time.perf_counter_ns()
     try:
         with global_compiler_lock:
@@ -254,8 +146,8 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
             compiled = compile_function(function, arguments, kernel.targetoptions)
             if compiled.signature.return_type not in (types.none, types.void):
                 raise _ReturnsValue(f"it returns {compiled.signature.return_type}, but a kernel returns nothing")
-            modules = [make_entry_point(compiled, name, arguments), *compiled.library.all_modules()]
-            module = linked(modules, name, options, llvm_text.launch_facts(signature))
+            entry_point = make_entry_point(compiled, name, arguments, options, launch_facts(signature))
+            module = linked([entry_point, *compiled.library.all_modules()], name, options)
         typed = time.perf_counter_ns()
         text, spirv = _back_end.emit(module, TRIPLE, unroll=options.unroll not in (None, "disable"))
         spirv = with_loop_controls(spirv, loop_hints(text))

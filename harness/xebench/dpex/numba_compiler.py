@@ -37,14 +37,13 @@ from numba_dpex.kernel_api_impl.spirv import spirv_generator
 from numba_dpex.kernel_api_impl.spirv.dispatcher import CompilationMode, SPIRVKernelDispatcher, _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import LLVM_SPIRV_ARGS, SPIRVTargetContext
 
-from numba_sycl import llvm_text
 from numba_sycl.code_generation.integers import replacements
 from numba_sycl.compiler_messages import compile_error, dimension_error, divergence_error, find_divergent_call
+from numba_sycl.entry_point import entry_point_name, launch_facts
 from numba_sycl.errors import KernelOnly
 from numba_sycl.foreign_kernel import Parameter
 from numba_sycl.identity import Identity, UnknownIdentity, extensions_digest
 from numba_sycl.kernel_options import NO_OPTIONS, KernelOptions, called_on_host, options_of_compiler
-from numba_sycl.llvm_text import launch_facts
 from numba_sycl.narrow.module import bounded_module
 from numba_sycl.signature import (
     ArgumentType,
@@ -106,8 +105,8 @@ def finish_ir(
         keep_debug: keep symbol names and debug information.
     """
     text = llvm14_text.rename_function(llvm14_text.drop_environments(text), mangled_name, kernel)
-    text = llvm14_text.without_freezes(llvm_text.state_launch(text, kernel, facts))
-    text = llvm_text.apply_options(text, kernel, options)
+    text = llvm14_text.without_freezes(llvm14_text.state_launch(text, kernel, facts))
+    text = llvm14_text.apply_options(text, kernel, options)
     text = odd_widths.optimise(text, unroll=options.unroll not in (None, "disable"))
     module = binding.parse_assembly(llvm14_text.load_whole_builtins(text))
     module.verify()
@@ -152,7 +151,7 @@ def _compile_to_spirv(self: Any, kernel_library: Any, kernel_fndesc: Any, kernel
 
     started = time.perf_counter_ns()
     options = options_of_compiler(self)
-    name = llvm_text.entry_point_name(self.py_func.__name__)
+    name = entry_point_name(self.py_func.__name__)
     debug = bool(self.targetoptions.get("debug", False))
     signature = getattr(self, SIGNATURE, None)  # none where numba-dpex itself compiles for a launch
     facts = launch_facts(signature) if signature else {}

@@ -5,7 +5,6 @@ import re
 import pytest
 from llvmlite import binding
 
-from numba_sycl import llvm_text
 from xebench.dpex import llvm14_text
 
 MODULE = """\
@@ -79,23 +78,23 @@ def test_a_longer_name_is_another_function() -> None:
 
 
 def test_fast_flags() -> None:
-    text = parsed(llvm_text.add_fast_flags(MODULE))
+    text = parsed(llvm14_text.add_fast_flags(MODULE))
     assert "fmul fast float" in text
     assert "fadd fast float" in text
     assert "fcmp fast olt" in text
-    assert llvm_text.add_fast_flags(text) == text
+    assert llvm14_text.add_fast_flags(text) == text
 
 
 def test_noalias_on_pointers_only_and_once() -> None:
-    text = llvm_text.add_noalias(MODULE, KERNEL)
+    text = llvm14_text.add_noalias(MODULE, KERNEL)
     assert "float addrspace(1)* noalias nocapture readonly %.2, float addrspace(3)* noalias %.3, double %.4" in text
-    assert llvm_text.add_noalias(text, KERNEL) == text
+    assert llvm14_text.add_noalias(text, KERNEL) == text
     parsed(text)
 
 
 def test_kernel_metadata() -> None:
     values = {"intel_reqd_sub_group_size": (16,), "reqd_work_group_size": (64, 2, 1)}
-    text = parsed(llvm_text.add_kernel_metadata(MODULE, KERNEL, values))
+    text = parsed(llvm14_text.add_kernel_metadata(MODULE, KERNEL, values))
     for name, node in (("intel_reqd_sub_group_size", "i32 16"), ("reqd_work_group_size", "i32 64, i32 2, i32 1")):
         # LLVM writes the kinds in the order in which this process met them first
         found = re.search(rf"define .*!{name} (!\d) .*\{{", text)
@@ -108,18 +107,18 @@ def test_kernel_metadata() -> None:
     [(4, '!"llvm.loop.unroll.count", i32 4'), ("full", '!"llvm.loop.unroll.full"'), ("disable", "unroll.disable")],
 )
 def test_loops_are_marked(unroll: int | str, property_: str) -> None:
-    text = parsed(llvm_text.add_loop_metadata(MODULE, unroll))
+    text = parsed(llvm14_text.add_loop_metadata(MODULE, unroll))
     assert text.count("!llvm.loop !") == 1
     assert property_ in text
 
 
 def test_metadata_numbers_do_not_collide() -> None:
-    text = llvm_text.add_kernel_metadata(MODULE, KERNEL, {"reqd_work_group_size": (8, 1, 1)})
-    text = parsed(llvm_text.add_loop_metadata(text, 2))
+    text = llvm14_text.add_kernel_metadata(MODULE, KERNEL, {"reqd_work_group_size": (8, 1, 1)})
+    text = parsed(llvm14_text.add_loop_metadata(text, 2))
     assert text.count("!llvm.loop !") == 1
     assert "i32 8, i32 1, i32 1" in text
 
 
 def test_an_unknown_function_is_refused() -> None:
     with pytest.raises(ValueError, match="no function nothing"):
-        llvm_text.add_noalias(MODULE, "nothing")
+        llvm14_text.add_noalias(MODULE, "nothing")
