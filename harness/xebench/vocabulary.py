@@ -89,8 +89,8 @@ SAMPLED_STATES: Final = (State.HOT, State.COLD)
 STATES_ASKED: Final = {"hot": (State.HOT,), "cold": (State.COLD,), "both": (State.HOT, State.COLD)}
 
 
-class VisitPart(StrEnum):
-    """The part of a visit to a family that a second belongs to."""
+class RoundPart(StrEnum):
+    """The part of a family's round that a second belongs to."""
 
     STARTING = "starting"  # a worker; what was lost with one is counted here too
     MAKING = "making"  # the problem and its reference on the host
@@ -116,7 +116,7 @@ class StopReason(StrEnum):
     PRECISION = "precision"
     BUDGET = "budget"
     MAX_BLOCKS = "max blocks"
-    PASS = "pass"  # another visit of the run was to go on, if there was one
+    ROUND = "round"  # another round was to follow, if there was time
 
 
 #: Why a run ended before all was as precise as requested, in the manifest's ``ended_by``; or the name of a signal.

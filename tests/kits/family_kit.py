@@ -33,14 +33,14 @@ class Sender:
         return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
 
 
-def measure(path: Path, pattern: str, *, visits: int = 1, last: bool = True, **sampling: Any) -> Sender:
-    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a visit, unless told otherwise.
+def measure(path: Path, pattern: str, *, rounds: int = 1, last: bool = True, **sampling: Any) -> Sender:
+    """Measure a pattern of a file on the CPU device; 0.5 s and 12 blocks in a round, unless told otherwise.
 
     Args:
         path: the file.
         pattern: its name.
-        visits: how many.
-        last: whether no visit follows each of them.
+        rounds: how many.
+        last: whether no round follows each of them.
         sampling: see `Sampling`.
     """
     from xebench.measuring.family_run import FamilyRun
@@ -69,9 +69,9 @@ def measure(path: Path, pattern: str, *, visits: int = 1, last: bool = True, **s
     try:
         kept: Any = sender
         own = Sums(session.queue), pool, store, partial(Flusher, session.queue)
-        for number in range(visits):
-            visit = structs.replace(request, first_block=1000 * number)
-            FamilyRun(visit, session, describe(session.device), kept, activity, *own).run()
+        for number in range(rounds):
+            of_round = structs.replace(request, first_block=1000 * number)
+            FamilyRun(of_round, session, describe(session.device), kept, activity, *own).run()
             assert activity.read(variants) == (None, "idle")
     finally:
         activity.close()

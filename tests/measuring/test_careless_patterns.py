@@ -164,7 +164,7 @@ def test_a_variant_that_writes_beyond_an_array_is_named_and_costs_no_other() -> 
 
 
 def test_an_odd_size_is_tried_once_and_what_is_wrong_there_is_a_remark() -> None:
-    done = measure(CARELESS, "left_out", visits=2)
+    done = measure(CARELESS, "left_out", rounds=2)
     assert set(statuses(done).values()) == {OK}
     assert done.cases["right"]["odd_size"] == "right at n=63"
     assert done.cases["whole_groups_alone"]["odd_size"].startswith("wrong at n=63: y: 15 of 63 elements differ")

@@ -13,7 +13,7 @@ import pytest
 from xebench.measuring.correctness import Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.family import FamilyLoop, Listener, Plan
-from xebench.measuring.machine_monitor import VisitClock
+from xebench.measuring.machine_monitor import RoundClock
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Checked, Contents, OnePlace, Started, VariantRun
 from xebench.measuring.samples import RowStream
@@ -134,7 +134,7 @@ class Measurement:
         limits = {"budget_s": 30.0, "min_blocks": 6, "max_blocks": 24, "min_instances": 2, "few_instances": 2}
         sampling = Sampling(**{**limits, **plan.pop("sampling", {})})
         self.rows, self.steps, self.place = Rows(), Steps(), place
-        self.clock = VisitClock(lambda: place.clock_s)
+        self.clock = RoundClock(lambda: place.clock_s)
         self.runs = {name: VariantRun(Variant(name, "naive", print, (), (), "")) for name in ("a", "b")}
         device: Any = SimpleNamespace(device_class="cpu", timer_resolution_ns=1)
         stream = RowStream(self.rows, {name: name for name in self.runs}, 0)
@@ -185,7 +185,7 @@ def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
     assert [row["stage"] for row in done.samples(state="compile", case_id="a")] == ["launch"]
 
 
-def test_the_parts_of_a_visit_add_up_to_it() -> None:
+def test_the_parts_of_a_round_add_up_to_it() -> None:
     place = FakePlace()
     place.lasts_s = {"start": 8.0, "sample": 1.0, "check": 3.0, "renew": 16.0}
     done = Measurement(place).run()
@@ -318,7 +318,7 @@ def test_a_pass_that_is_not_the_last_goes_on_counting() -> None:
     assert min(row["block"] for row in done.samples(state="warmup")) == 7
 
 
-def test_a_later_visit_goes_on_with_the_data_of_its_instances() -> None:
+def test_a_later_round_goes_on_with_the_data_of_its_instances() -> None:
     place = FakePlace()
     place.data_sets = [1]
     place.writes = dict.fromkeys("ab", lambda before: RIGHT + place.data_sets[-1])

@@ -38,19 +38,19 @@ def test_what_must_be_reset_before_each_execution_is_not_batched() -> None:
     assert {row["batch"] for row in done.samples()} == {1}
 
 
-def test_visits_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:
+def test_rounds_and_instances_share_what_was_made_of_a_seed(tmp_path: Path) -> None:
     from xebench.measuring.prepare import find_pattern
 
     path = tmp_path / "counting.py"
     counted = EXITS.replace('at("problem")', "calls[rng.bit_generator.seed_seq.entropy] += 1")
     write_pattern(path, counted.replace("AT", "()").replace("ERROR", "AssertionError"))
-    done = measure(path, "exits", visits=2, min_instances=2)
+    done = measure(path, "exits", rounds=2, min_instances=2)
     assert {case["status"] for case in done.cases.values()} == {"ok"}
     calls = find_pattern(str(path), "exits").make_problem.__globals__["calls"]  # type: ignore[union-attr]
     assert (calls[1], calls[2], calls["reference"]) == (1, 1, 2), "of the run's seed and the next one"
 
 
-def test_a_visit_of_one_instance_makes_no_second_data(tmp_path: Path) -> None:
+def test_a_round_of_one_instance_makes_no_second_data(tmp_path: Path) -> None:
     from xebench.measuring.prepare import find_pattern
 
     path = tmp_path / "counting.py"

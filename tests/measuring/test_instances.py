@@ -63,7 +63,7 @@ def test_the_first_instance_makes_an_interval_before_another_one_begins() -> Non
     clock.now = 1.0
     assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "nobody waits for an interval"
     rule = Instances(slow, "base", [{"other": [0.5] * 6}])
-    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier visit has one"
+    assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier round has one"
 
 
 def test_fewer_blocks_than_the_fewest_decide_nothing() -> None:
@@ -137,7 +137,7 @@ def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
     for number in range(3):
         rule = Instances(sampling, "base", earlier, clock=Clock(), last=number == 2)
         reasons = [rule.decide(values(2.0, 10), 0.1) for _ in range(2)]
-        assert reasons == [NEXT_INSTANCE, "precision" if number == 2 else StopReason.PASS]
+        assert reasons == [NEXT_INSTANCE, "precision" if number == 2 else StopReason.ROUND]
         earlier += rule.taken()
     assert len(earlier) == 6
     assert set(earlier[0]) == {"other"}

@@ -39,7 +39,7 @@ def test_problems_and_references_are_the_same_and_cannot_be_written(beside: Any,
         beside.take(CARELESS, name)
     made = [beside.store.has(find_pattern(CARELESS, each.pattern), parameters, SEEDS[0]) for each in of_others]
     assert made == [True, False], "two processes were busy: the third family's data are made when they are needed"
-    assert not beside.store.has(pattern, parameters, SEEDS[1]), "a first visit seldom needs the second data"
+    assert not beside.store.has(pattern, parameters, SEEDS[1]), "a first round seldom needs the second data"
     beside.begin([Upcoming(CARELESS, "until_done", parameters)], SEEDS)
     beside.take(CARELESS, "until_done")
     wanted = [here.get(pattern, parameters, seed) for seed in SEEDS]

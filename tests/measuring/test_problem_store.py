@@ -43,7 +43,7 @@ def pattern(**fields: Any) -> Any:
     return Counted(**fields)
 
 
-def test_visits_share_a_problem_and_its_reference() -> None:
+def test_rounds_share_a_problem_and_its_reference() -> None:
     store, own, parameters = ProblemStore(KIB), pattern(), {"n": 4, "stride": 1}
     first, again = (store.get(own, parameters, 1) for _ in range(2))
     assert first.problem is again.problem

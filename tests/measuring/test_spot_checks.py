@@ -1,4 +1,4 @@
-"""Which samples of a visit a check follows."""
+"""Which samples of a round a check follows."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from xebench.report.run_summary import (
     headline,
     highlights,
     next_steps,
-    visits_line,
+    rounds_line,
 )
 from xebench.results import Run
 from xebench.results.analysis.claim import Claim, to_json
@@ -68,10 +68,10 @@ def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:
     assert "stack" not in plain(headline(all_answers))
 
 
-def test_the_parts_of_visits_are_those_of_each_family_once(all_answers: Run) -> None:
-    assert visits_line(all_answers) == "", "runs of earlier versions do not say"
-    cases = all_answers.cases.assign(visit_seconds='{"sampling": 30.0, "checking": 90.0, "ending": 0.01}')
-    assert visits_line(changed(all_answers, cases=cases)) == "visits took 2 min 0 s: checking 75.0 %, sampling 25.0 %"
+def test_the_parts_of_rounds_are_those_of_each_family_once(all_answers: Run) -> None:
+    assert rounds_line(all_answers) == "", "runs of earlier versions do not say"
+    cases = all_answers.cases.assign(round_seconds='{"sampling": 30.0, "checking": 90.0, "ending": 0.01}')
+    assert rounds_line(changed(all_answers, cases=cases)) == "rounds took 2 min 0 s: checking 75.0 %, sampling 25.0 %"
 
 
 def test_what_helps_and_hurts_most_is_named_by_what_is_sure() -> None:

@@ -15,8 +15,8 @@ from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem, inout, output
-from xebench.runner.family_progress import FamilyProgress, VisitShare
-from xebench.runner.visits import Visit
+from xebench.runner.family_progress import FamilyProgress, RoundShare
+from xebench.runner.round_plan import Round
 from xebench.vocabulary import State, Status
 
 ROLES = (("a", "naive"), ("b", "intermediate"), ("c", "optimized"))
@@ -51,7 +51,7 @@ def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -
     progress.finish("a", OK)
     progress.finish("b", CaseResult(Status.WRONG, "x"))
     progress.finish("c", OK)
-    progress.begin(Visit(1))
+    progress.begin(Round(1))
     assert progress.waiting == ["a", "c"]
     assert progress.statuses() == {"a": "interrupted", "b": "wrong", "c": "interrupted"}
     assert [row["status"] for row in progress.rows()] == ["ok", "wrong", "ok"]
@@ -63,7 +63,7 @@ def test_what_is_known_precisely_does_not_wait_for_a_later_pass() -> None:
     progress = begin(passes=2)
     for variant, stopped_by in (("a", "precision"), ("b", "pass"), ("c", "precision")):
         progress.finish(variant, CaseResult(Status.OK, "", stopped_by))
-    progress.begin(Visit(1))
+    progress.begin(Round(1))
     assert progress.waiting == ["b"]
 
 
@@ -78,19 +78,19 @@ def test_nothing_waits_when_all_samples_are_taken() -> None:
     progress = begin(passes=3, max_blocks=2)
     for variant in progress.fixed:
         progress.finish(variant, OK)
-    share = VisitShare(0)
+    share = RoundShare(0)
     for block in range(2):
         share.add_sample(sample(block, block), now_s=float(block))
     progress.add_share(share, complete=True)
-    progress.begin(Visit(1))
+    progress.begin(Round(1))
     assert progress.waiting == []
 
 
 @pytest.mark.parametrize(("spent_s", "own_s"), [(0.0, 4.0), (5.0, 4.0), (8.0, 1.0)])
-def test_a_visit_has_its_own_time_and_no_more_than_is_left(spent_s: float, own_s: float) -> None:
+def test_a_round_has_its_own_time_and_no_more_than_is_left(spent_s: float, own_s: float) -> None:
     progress = begin(budget_s=9.0)
     progress.spent_s = spent_s
-    progress.begin(Visit(1, 4.0))
+    progress.begin(Round(1, 4.0))
     assert progress.limits(left_s=100.0).budget_s == own_s
     assert progress.limits(left_s=0.5).budget_s == 0.5
     assert progress.limits(left_s=-1.0).budget_s == 0.0
@@ -105,7 +105,7 @@ def test_numbers_go_on_counting_and_compilations_are_not_asked_for_twice() -> No
 
 
 def test_a_worker_that_was_lost_costs_its_time_and_gives_nothing() -> None:
-    progress, share = begin(budget_s=9.0), VisitShare(0)
+    progress, share = begin(budget_s=9.0), RoundShare(0)
     share.add_sample(sample(0, -1, instance=None, state="compile"), now_s=0.0)
     share.add_sample(sample(1, 0, state="warmup"), now_s=30.0)
     share.add_sample(sample(2, 1), now_s=34.0)
@@ -119,32 +119,32 @@ def test_a_worker_that_was_lost_costs_its_time_and_gives_nothing() -> None:
 
 
 @pytest.mark.parametrize(("sampling_s", "max_blocks", "last"), [(9.0, 9, True), (3.0, 9, False), (3.0, 1, True)])
-def test_a_visit_is_the_last_when_it_takes_what_is_left(sampling_s: float, max_blocks: int, last: bool) -> None:
+def test_a_round_is_the_last_when_it_takes_what_is_left(sampling_s: float, max_blocks: int, last: bool) -> None:
     progress = begin(budget_s=9.0, max_blocks=max_blocks)
-    progress.begin(Visit(0, sampling_s, 2))
+    progress.begin(Round(0, sampling_s, 2))
     assert progress.is_last(progress.limits(left_s=20.0)) == last
 
 
-@pytest.mark.parametrize(("sampling_s", "stopped_by"), [(9.0, "budget"), (3.0, "pass")])
-def test_the_budget_of_a_visit_is_not_that_of_the_family(sampling_s: float, stopped_by: str) -> None:
+@pytest.mark.parametrize(("sampling_s", "stopped_by"), [(9.0, "budget"), (3.0, "round")])
+def test_the_budget_of_a_round_is_not_that_of_the_family(sampling_s: float, stopped_by: str) -> None:
     progress = begin(budget_s=9.0, max_blocks=1)
-    progress.begin(Visit(0, sampling_s, 2))
+    progress.begin(Round(0, sampling_s, 2))
     assert progress.finish("b", CaseResult(Status.OK, "", "budget"))["stopped_by"] == stopped_by
     assert progress.finish("c", CaseResult(Status.OK, "", "max blocks"))["stopped_by"] == "max blocks"
 
 
-def test_a_visit_takes_its_part_of_the_blocks() -> None:
+def test_a_round_takes_its_part_of_the_blocks() -> None:
     progress = begin(max_blocks=60)
     for instances, blocks, passes in ((1, 10, 6), (2, 20, 3), (6, 60, 1), (None, 60, 1)):
-        progress.begin(Visit(0, 1.0, instances))
+        progress.begin(Round(0, 1.0, instances))
         limits = progress.limits(left_s=9.0)
         assert (limits.max_blocks, limits.passes) == (blocks, passes)
 
 
-def test_a_family_is_over_when_nothing_waits_for_a_visit() -> None:
+def test_a_family_is_over_when_nothing_waits_for_a_round() -> None:
     progress = begin()
     assert not progress.is_over
-    progress.begin(Visit())
+    progress.begin(Round())
     progress.finish("a", CaseResult(Status.OK, "", "pass"))
     progress.finish("b", CaseResult(Status.WRONG, "x"))
     assert not progress.is_over
@@ -152,9 +152,9 @@ def test_a_family_is_over_when_nothing_waits_for_a_visit() -> None:
     assert progress.is_over
 
 
-def test_a_visit_tells_what_it_took_beside_sampling_and_for_an_instance() -> None:
-    progress, share = begin(), VisitShare(0)
-    progress.begin(Visit())
+def test_a_round_tells_what_it_took_beside_sampling_and_for_an_instance() -> None:
+    progress, share = begin(), RoundShare(0)
+    progress.begin(Round())
     for block in range(4):
         share.add_sample(sample(block, block), now_s=float(block))
     share.speedups["hot"] = [{"c": [0.5, 0.5]}, {"c": [0.5, 0.5]}]

@@ -20,10 +20,10 @@ from xebench.measuring.messages import (
     Made,
     MeasureFamily,
     Ready,
+    RoundSeconds,
     StateSampled,
     TableRows,
     VariantChecked,
-    VisitSeconds,
 )
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
@@ -34,7 +34,7 @@ from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager
 from xebench.runner.resource_limits import Stopped
-from xebench.runner.visits import Visit
+from xebench.runner.round_plan import Round
 from xebench.system.children.worker import WorkerDied, WorkerHung, WorkerKilled
 from xebench.vocabulary import State, Status
 
@@ -161,8 +161,8 @@ def test_a_family_that_goes_well_is_asked_for_once() -> None:
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
-    of_visit = ["cases", "cases"]  # with its seconds
-    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases", *of_visit]
+    of_round = ["cases", "cases"]  # with its seconds
+    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases", *of_round]
     assert [from_json(row["claims"]) for _, row in sink.rows[:2]] == [[], [*CLAIMS["b"]]]
 
 
@@ -274,7 +274,7 @@ def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypat
     manager, sink, _ = manage([READY, case("a", stopped_by="pass"), case("b", stopped_by="pass"), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     monkeypatch.setattr("xebench.runner.manager.is_as_declared", lambda info: False)
-    assert manager.run_family(FAMILY, Visit(1)) == {"a": "ok", "b": "ok"}, "what was found before stands"
+    assert manager.run_family(FAMILY, Round(1)) == {"a": "ok", "b": "ok"}, "what was found before stands"
     progress = manager.progress_of(FAMILY)
     assert progress is not None and progress.is_over
     manager, sink, _ = manage()
@@ -303,7 +303,7 @@ def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session
         sampling=Sampling(passes=2),
     )
     assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
-    assert manager.run_family(FAMILY, Visit(1)) == {"a": "interrupted", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(1)) == {"a": "interrupted", "b": "ok"}
     assert sink.last_cases()["a"] == ("interrupted", "sample: killed from outside (signal SIGKILL)")
     assert [request.variants for worker in workers for request in worker.asked] == [["a", "b"], ["b"], ["b"]]
 
@@ -321,7 +321,7 @@ def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> N
         [READY, *first, DONE, case("a", "error"), case("b", "error"), DONE], sampling=Sampling(passes=2)
     )
     manager.run_family(FAMILY)
-    assert manager.run_family(FAMILY, Visit(1)) == {"a": "error", "b": "error"}
+    assert manager.run_family(FAMILY, Round(1)) == {"a": "error", "b": "error"}
     assert sink.rows[-1][1]["bytes_moved"] == 8
 
 
@@ -411,8 +411,8 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
         ],
         sampling=Sampling(budget_s=9.0, max_blocks=90),
     )
-    assert manager.run_family(FAMILY, Visit(0, 3.0, 2)) == {"a": "ok", "b": "wrong"}
-    assert manager.run_family(FAMILY, Visit(1, 8.0, 2)) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, Round(0, 3.0, 2)) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, Round(1, 8.0, 2)) == {"a": "ok", "b": "wrong"}
     one, two = worker.asked
     assert (one.variants, two.variants) == (["a", "b"], ["a"])
     assert (one.first_block, two.first_block) == (0, 8)
@@ -420,7 +420,7 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
     assert (one.compiled, two.compiled, one.last, two.last) == ([], ["a"], False, True)
     assert (one.earlier, two.earlier) == ({}, {"hot": first.instances})
     assert one.sampling.budget_s == 3.0
-    assert two.sampling.budget_s == 7.0, "no visit takes more than the family has left"
+    assert two.sampling.budget_s == 7.0, "no round takes more than the family has left"
     assert (one.sampling.max_blocks, one.sampling.passes) == (30, 3), "blocks and time for two instances of six"
 
 
@@ -435,7 +435,7 @@ def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     )
     manager.run_family(FAMILY)
     before = len(sink.rows)
-    assert manager.run_family(FAMILY, Visit(1)) == {"a": "crashed", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(1)) == {"a": "crashed", "b": "ok"}
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
     crashed, _ = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
@@ -448,7 +448,7 @@ def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
-        manager.run_family(FAMILY, Visit(1))
+        manager.run_family(FAMILY, Round(1))
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
@@ -473,7 +473,7 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
             compiled={"a", "b"},
         )
     )
-    assert manager.run_family(FAMILY, Visit(2)) == {"a": "ok", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(2)) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
     assert (asked.first_block, asked.first_instance, asked.earlier) == (30, 4, earlier)
     assert (asked.compiled, asked.last) == (["a", "b"], True)
@@ -500,10 +500,10 @@ def test_a_lost_worker_has_spent_its_part_of_the_budget_but_for_its_silence() ->
         [READY, told(1.0), case("b"), DONE, case("b"), DONE],
         sampling=Sampling(budget_s=9.0),
     )
-    manager.run_family(FAMILY, Visit(0, 4.5))
-    manager.run_family(FAMILY, Visit(1))
+    manager.run_family(FAMILY, Round(0, 4.5))
+    manager.run_family(FAMILY, Round(1))
     asked = [request.sampling.budget_s for worker in workers for request in worker.asked]
-    assert asked == [4.5, 0.5, 4.0], "what is left of the visit, and then of all"
+    assert asked == [4.5, 0.5, 4.0], "what is left of the round, and then of all"
 
 
 def test_what_a_lost_worker_told_is_not_counted_twice() -> None:
@@ -553,18 +553,18 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
         [READY, ALL_MADE, (0, "check"), 20.0, WorkerHung("no answer for 20 s")],
         timeout_s=600,
     )
-    assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "interrupted", "b": "interrupted"}
+    assert manager.run_family(FAMILY, Round(patience_s=10.0), 500.0) == {"a": "interrupted", "b": "interrupted"}
     assert worker.timeouts[2:] == [GRACE_S + 10]
     why = "not measured: this family's share of the budget for the run is spent (a in check: no answer for 20 s)"
     assert sink.last_cases() == dict.fromkeys("ab", ("interrupted", why)), "nobody knows whether it hangs"
     assert not manager.worker_was_killed
 
 
-def test_a_visit_that_took_long_is_not_given_up_for_a_silence_that_is_shorter() -> None:
+def test_a_round_that_took_long_is_not_given_up_for_a_silence_that_is_shorter() -> None:
     manager, _, (worker,) = manage(
         [READY, ALL_MADE, 30.0, samples(0), 5.0, samples(1), case("a"), case("b"), DONE], timeout_s=600
     )
-    assert manager.run_family(FAMILY, Visit(patience_s=10.0), 500.0) == {"a": "ok", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(patience_s=10.0), 500.0) == {"a": "ok", "b": "ok"}
     assert worker.timeouts[2:5] == [GRACE_S + 10, 30.0, 35.0]
 
 
@@ -572,7 +572,7 @@ def test_a_worker_that_makes_data_is_given_the_timeout_at_each_step_whatever_its
     manager, _, (worker,) = manage(
         [READY, 40.0, Made(), 50.0, ALL_MADE, samples(0), case("a"), case("b"), DONE], timeout_s=60
     )
-    assert manager.run_family(FAMILY, Visit(patience_s=1.0), 500.0) == {"a": "ok", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(patience_s=1.0), 500.0) == {"a": "ok", "b": "ok"}
     assert worker.timeouts[1:3] == [60.0, 60.0], "it makes the problem, and then the reference"
 
 
@@ -649,7 +649,7 @@ def test_hangs_in_later_passes_leave_what_was_found() -> None:
     )
     family = of_variants("abc")
     manager.run_family(family)
-    assert manager.run_family(family, Visit(1)) == {"a": "timeout", "b": "timeout", "c": "ok"}
+    assert manager.run_family(family, Round(1)) == {"a": "timeout", "b": "timeout", "c": "ok"}
     assert sink.rows[-1][1]["stopped_by"] == "", "no pass is waited for"
 
 
@@ -683,7 +683,7 @@ def test_a_later_pass_that_the_run_has_no_time_for_leaves_what_was_found() -> No
         timeout_s=600,
     )
     manager.run_family(FAMILY)
-    assert set(manager.run_family(FAMILY, Visit(1), 5.0).values()) == {"interrupted"}
+    assert set(manager.run_family(FAMILY, Round(1), 5.0).values()) == {"interrupted"}
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
@@ -693,7 +693,7 @@ def test_no_pass_begins_when_all_samples_are_taken() -> None:
         [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6, passes=20)
     )
     for number in range(20):
-        assert manager.run_family(FAMILY, Visit(number, 0.1, 1)) == {"a": "ok", "b": "ok"}
+        assert manager.run_family(FAMILY, Round(number, 0.1, 1)) == {"a": "ok", "b": "ok"}
     assert [request.sampling.max_blocks for request in worker.asked] == [1] * 6
     assert [request.last for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
 
@@ -706,7 +706,7 @@ def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
     ]
     manager, _, (worker,) = manage([READY, *(step for answer in hot_and_cold for step in answer)], sampling=both)
     for number in range(5):
-        manager.run_family(FAMILY, Visit(number, 0.1, 1))
+        manager.run_family(FAMILY, Round(number, 0.1, 1))
     assert [request.sampling.max_blocks for request in worker.asked] == [2, 2, 2]
     assert [request.last for request in worker.asked] == [False, False, True]
 
@@ -759,7 +759,7 @@ def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
-        manager.run_family(FAMILY, Visit(1))
+        manager.run_family(FAMILY, Round(1))
     assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "passed")]
 
 
@@ -772,17 +772,17 @@ def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
     assert row["case_id"] == "p/a/smoke/n=64/cpu"
 
 
-def test_the_seconds_of_visits_are_in_each_case_by_what_they_went_into() -> None:
+def test_the_seconds_of_rounds_are_in_each_case_by_what_they_went_into() -> None:
     manager, sink, _ = manage(
         [
             *(READY, 2.0, case("a", stopped_by="pass"), case("b", stopped_by="pass")),
-            *(VisitSeconds({"sampling": 1.25, "checking": 0.5}), DONE),
-            *(case("a"), 1.0, case("b"), VisitSeconds({"sampling": 0.25}), DONE),
+            *(RoundSeconds({"sampling": 1.25, "checking": 0.5}), DONE),
+            *(case("a"), 1.0, case("b"), RoundSeconds({"sampling": 0.25}), DONE),
         ]
     )
-    manager.run_family(FAMILY, Visit(0, 3.0, 2))
-    first = {row["variant"]: json.loads(row["visit_seconds"]) for _, row in sink.rows[-2:]}
+    manager.run_family(FAMILY, Round(0, 3.0, 2))
+    first = {row["variant"]: json.loads(row["round_seconds"]) for _, row in sink.rows[-2:]}
     assert first == {name: {"starting": 0.25, "sampling": 1.25, "checking": 0.5} for name in "ab"}
-    manager.run_family(FAMILY, Visit(1, 3.0, 2))
-    (again,) = {row["visit_seconds"] for _, row in sink.rows[-2:]}
+    manager.run_family(FAMILY, Round(1, 3.0, 2))
+    (again,) = {row["round_seconds"] for _, row in sink.rows[-2:]}
     assert json.loads(again) == {"starting": 1.0, "sampling": 1.5, "checking": 0.5}

@@ -14,7 +14,7 @@ from xebench.patterns.plan import Family
 from xebench.results.analysis.claim import Claim
 from xebench.results.analysis.moderation import Prior
 from xebench.runner.family_progress import FamilyProgress
-from xebench.runner.visiting import MARGIN, pairs_so_far
+from xebench.runner.rounds import MARGIN, pairs_so_far
 from xebench.vocabulary import Status
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu", "name": "Max 1550"}

@@ -190,7 +190,7 @@ def test_a_recipe_makes_the_plan_of_the_command_line() -> None:
 
 def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
     known = cases({"done": ("ok", "ok"), "waits": ("ok", "ok"), "half": ("ok", "interrupted")})
-    known.loc[known["pattern"] != "done", "stopped_by"] = StopReason.PASS
+    known.loc[known["pattern"] != "done", "stopped_by"] = StopReason.ROUND
     plan = [family(name) for name in ("done", "waits", "half", "never_begun")]
     assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
 

@@ -41,8 +41,8 @@ def test_what_is_asked_for_counts() -> None:
 def test_a_run_with_a_budget_limits_its_families_by_that_alone() -> None:
     def planned(preset: str, **asked: Any) -> tuple[float, float, float | None]:
         options = Options(Path("run"), Recipe((), preset, **asked), run_budget_s=540.0)
-        visits = options.visits()
-        return visits.sampling.budget_s, visits.first_s, visits.budget_s
+        rounds = options.round_plan()
+        return rounds.sampling.budget_s, rounds.first_s, rounds.budget_s
 
     assert planned("default") == (math.inf, 2.0, 540.0)
     assert planned("default", budget_s=9.0) == (9.0, 3.0, 540.0)

@@ -81,7 +81,7 @@ MIN_SAMPLES = 6
 @click.option(
     "--passes",
     type=click.IntRange(1),
-    help="Visits to each family in a run without --run-budget, each with a part of the instances.  "
+    help="Rounds of each family in a run without --run-budget, each with a part of the instances.  "
     "[default: 3, smoke: 1]",
 )
 @click.option(
@@ -110,7 +110,7 @@ MIN_SAMPLES = 6
     "--run-budget",
     "run_budget_s",
     type=Duration(),
-    help="Time for the whole run, such as 540, 9m or 1h30m. The run visits each family, then those with open claims or "
+    help="Time for the whole run, such as 540, 9m or 1h30m. Each family has a round, then those with open claims or "
     "wide intervals. --resume continues it.  [default: no limit]",
 )
 @click.option(

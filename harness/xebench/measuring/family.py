@@ -16,7 +16,7 @@ from typing import Final
 from xebench.errors import Unsupported
 from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.machine_monitor import MachineMonitor, RunningClock, VisitClock
+from xebench.measuring.machine_monitor import MachineMonitor, RoundClock, RunningClock
 from xebench.measuring.messages import InstanceSpeedups, Stage
 from xebench.measuring.place import CacheFlusher, Places, VariantRun, outcome
 from xebench.measuring.samples import RowStream, Rules, SampleTaker, SpotChecks, times_of
@@ -34,10 +34,10 @@ from xebench.patterns.pattern import Variant
 from xebench.results.analysis.moderation import NOTHING, Prior
 from xebench.session.recorder import MeasuredSample
 from xebench.system.runtime import DeviceInfo, missing
-from xebench.vocabulary import State, Status, StopReason, VisitPart
+from xebench.vocabulary import RoundPart, State, Status, StopReason
 
 #: Reasons for the end of sampling, the least satisfying first: a case sampled in two states keeps the first of its two.
-_ENDS = (StopReason.PASS, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
+_ENDS = (StopReason.ROUND, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
 
 #: Number of executions of which the median one is kept, since a single one may have been interrupted.
 TRACED: Final = 3
@@ -130,7 +130,7 @@ class FamilyLoop:
         *,
         make_flusher: Callable[[], CacheFlusher],
         listener: Listener | None = None,
-        clock: VisitClock | None = None,
+        clock: RoundClock | None = None,
     ) -> None:
         self.stopped_by = ""
         self._plan = plan
@@ -140,7 +140,7 @@ class FamilyLoop:
         self._device = device
         self._make_flusher = make_flusher
         self._listener = listener or Listener()
-        self._clock = clock or VisitClock()
+        self._clock = clock or RoundClock()
         self._batches: dict[State, int] = {}
         self._instance = plan.first_instance
         self._next_block = plan.first_block
@@ -158,14 +158,14 @@ class FamilyLoop:
         Raises:
             Exception: whatever the essential variant raises, or the making of an instance.
         """
-        self._clock.enter(VisitPart.CHECKING)
+        self._clock.enter(RoundPart.CHECKING)
         good = self._good()
         if self._plan.first_instance:  # in the first one of a run the declared order says which variant compiles
             self._order.shuffle(good)
         for run in self._checker.in_order(good):
             self._guard(run, Stage.CHECK, self._first_call)
             self._listener.checked(run.name)
-        with self._clock.during(VisitPart.SAMPLING):
+        with self._clock.during(RoundPart.SAMPLING):
             self._sample()
         for run in self._runs.values():
             self._checker.end_instance(run)
@@ -178,14 +178,14 @@ class FamilyLoop:
         if reason := missing(self._device, run.variant.requires):
             raise Unsupported(reason)
         started = self._checker.first_call(run, self._places.of(run.variant))
-        self._clock.count_as(VisitPart.BUILDING, started.host_ns / 1e9)
+        self._clock.count_as(RoundPart.BUILDING, started.host_ns / 1e9)
         self._rows.add_compilations(run.name, started.compilations, started.host_ns)
         run.kernels, run.devices = list(started.kernels), started.devices
         run.program, run.switches = started.program, started.switches
 
     def trace(self) -> None:
         """Call each good variant a few more times with its host calls timed, after all other measurements."""
-        with self._clock.during(VisitPart.SAMPLING):
+        with self._clock.during(RoundPart.SAMPLING):
             for run in self._good():
                 self._guard(run, Stage.SAMPLE, self._trace)
 
@@ -239,7 +239,7 @@ class FamilyLoop:
         # an earlier pass ended by its own share of the budget or instances, not by the family's
         own = next((reason for reason in _ENDS if reason in ends), "")
         over = self._plan.last or set(ends) == {StopReason.PRECISION}
-        self.stopped_by = own if over else StopReason.PASS
+        self.stopped_by = own if over else StopReason.ROUND
 
     def _sample_state(self, state: State, part: Sampling) -> str:
         """Sample one instance of the family after the other; return the rule that ended the sampling."""
@@ -265,7 +265,7 @@ class FamilyLoop:
             self._next_block = sampled.next_block
             if sampled.stopped_by != NEXT_INSTANCE:
                 break
-            with self._clock.during(VisitPart.CHECKING):
+            with self._clock.during(RoundPart.CHECKING):
                 self._renew()
         self._listener.sampled(state, instances.taken(), self._running() - begin)
         return sampled.stopped_by
@@ -282,7 +282,7 @@ class FamilyLoop:
         self._listener.at(None, Stage.PROBLEM)
         self._instance += 1
         self._checker.take(self._data_set())
-        with self._clock.during(VisitPart.UPLOADING):
+        with self._clock.during(RoundPart.UPLOADING):
             self._places.renew(self._checker.data_set)
         self._start_all_again()
         if self._places.changed():  # now it is looked who does that
@@ -297,7 +297,7 @@ class FamilyLoop:
 
     def _start_again(self, run: VariantRun) -> None:
         started = self._checker.first_call(run, self._places.of(run.variant))
-        self._clock.count_as(VisitPart.BUILDING, started.host_ns / 1e9)
+        self._clock.count_as(RoundPart.BUILDING, started.host_ns / 1e9)
 
     def _taker(self, flusher: CacheFlusher | None) -> SampleTaker:
         def rules() -> Rules:
@@ -325,10 +325,10 @@ class FamilyLoop:
                 with self._running.stands_still():
                     self._rows.let_cool()
             if state != State.WARMUP and self._spot_checks.due(variant):
-                with self._spot_checks.counted(), self._clock.during(VisitPart.CHECKING):
+                with self._spot_checks.counted(), self._clock.during(RoundPart.CHECKING):
                     self._check_between(run, block, taker)
 
-        with self._clock.during(VisitPart.WARMING_UP if state == State.WARMUP else VisitPart.SAMPLING):
+        with self._clock.during(RoundPart.WARMING_UP if state == State.WARMUP else RoundPart.SAMPLING):
             self._guard(run, Stage.SAMPLE, take)
         return value if run.is_good() else None
 

@@ -17,7 +17,7 @@ from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.local import ProblemPlace
-from xebench.measuring.machine_monitor import VisitClock
+from xebench.measuring.machine_monitor import RoundClock
 from xebench.measuring.made_beside import MadeBeside
 from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Stage
 from xebench.measuring.odd_size import tried_at_odd_size
@@ -35,7 +35,7 @@ from xebench.system.children.worker import ActivityPage, Parent, Sender
 from xebench.system.runtime import DeviceInfo
 from xebench.system.runtime.devices import describe
 from xebench.system.runtime.machine import spare_cores
-from xebench.vocabulary import State, Status, VisitPart
+from xebench.vocabulary import RoundPart, State, Status
 
 
 class _ToManager(Listener):
@@ -94,7 +94,7 @@ class FamilyRun:
         self.data_sets: int | None = None
         self.stopped_by = ""
         self._results_note: str | None = None
-        self._clock = VisitClock()
+        self._clock = RoundClock()
         self._listener = _ToManager(list(request.variants), self.sender, self.activity)
         self._places: FamilyPlaces | None = None
 
@@ -113,7 +113,7 @@ class FamilyRun:
             for variant in self.variants:
                 variant.drop(*outcome(stage, error))
         finally:
-            self._clock.enter(VisitPart.ENDING)
+            self._clock.enter(RoundPart.ENDING)
             self.rows.flush()
             for variant in self.variants:
                 self._send_case(variant)
@@ -122,13 +122,13 @@ class FamilyRun:
             self.session.release()
             if self._places is not None:
                 self._places.end()
-            self.sender.send(messages.VisitSeconds(self._clock.seconds()))
+            self.sender.send(messages.RoundSeconds(self._clock.seconds()))
 
     def _prepare(self) -> FamilyLoop:
         """Make the problem, upload it, and compute its reference."""
         request, device = self.request, self.device
         self._listener.at(None, Stage.PROBLEM)
-        self._clock.enter(VisitPart.MAKING)
+        self._clock.enter(RoundPart.MAKING)
         if self.beside is not None:
             self.beside.take(request.source, request.pattern)
         data = self.store.get(self.pattern, request.parameters, request.seed)
@@ -141,7 +141,7 @@ class FamilyRun:
         expected = {ranks: self._expected(data, ranks) for ranks in counts}
         self.sender.send(messages.Made())
         second = None
-        if request.first_instance or request.last or request.sampling.visit_instances > 1:
+        if request.first_instance or request.last or request.sampling.round_instances > 1:
             second = second_of(self.store, self.pattern, request.parameters, request.seed, counts)
         self.sender.send(messages.Made(all_made=True))
         if second is not None:
@@ -152,7 +152,7 @@ class FamilyRun:
         problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, kept)
         here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters)
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
-        with self._clock.during(VisitPart.UPLOADING):
+        with self._clock.during(RoundPart.UPLOADING):
             first = request.first_instance % self.data_sets
             self._places = FamilyPlaces(here, here.begin(first), self.pool, elsewhere, first)
         if set(request.variants) <= set(request.compiled):
@@ -201,7 +201,7 @@ class FamilyRun:
         if request.first_instance or name in self.tried:
             return
         of_family = request.parameters, request.seed, self.variants
-        with self._clock.during(VisitPart.CHECKING):
+        with self._clock.during(RoundPart.CHECKING):
             found = tried_at_odd_size(self.session, self.sums, self.pattern, *of_family)
         self.tried.add(name)
         for variant in self.variants:

@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any, Final
 
 from xebench.measuring.sampling import Clock
-from xebench.vocabulary import Flag, VisitPart
+from xebench.vocabulary import Flag, RoundPart
 
 #: Number of first states that define the usual one; later ones are checked for changes.
 REFERENCE_STATES: Final = 4
@@ -288,8 +288,8 @@ def _asleep_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
-class VisitClock:
-    """Adds up the seconds of a visit by its parts; every second belongs to one of them.
+class RoundClock:
+    """Adds up the seconds of a round by its parts; every second belongs to one of them.
 
     Args:
         clock: seconds, for tests.
@@ -297,10 +297,10 @@ class VisitClock:
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._part, self._since = VisitPart.ENDING, clock()
+        self._part, self._since = RoundPart.ENDING, clock()
         self._seconds: dict[str, float] = defaultdict(float)
 
-    def enter(self, part: VisitPart) -> VisitPart:
+    def enter(self, part: RoundPart) -> RoundPart:
         """Begin a part; returns the one before."""
         before, now = self._part, self._clock()
         self._seconds[before] += now - self._since
@@ -308,7 +308,7 @@ class VisitClock:
         return before
 
     @contextmanager
-    def during(self, part: VisitPart) -> Iterator[None]:
+    def during(self, part: RoundPart) -> Iterator[None]:
         """Count this block as a part, and what follows it as the part before."""
         before = self.enter(part)
         try:
@@ -316,7 +316,7 @@ class VisitClock:
         finally:
             self.enter(before)
 
-    def count_as(self, part: VisitPart, seconds: float) -> None:
+    def count_as(self, part: RoundPart, seconds: float) -> None:
         """Seconds of the part that is under way belong to another."""
         self._seconds[self._part] -= seconds
         self._seconds[part] += seconds

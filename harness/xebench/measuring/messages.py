@@ -147,8 +147,8 @@ class StateSampled(Message, frozen=True):
     seconds: float
 
 
-class VisitSeconds(Message, frozen=True):
-    """The worker's part of a visit is over: its seconds by `xebench.vocabulary.VisitPart`."""
+class RoundSeconds(Message, frozen=True):
+    """The worker's part of a round is over: its seconds by `xebench.vocabulary.RoundPart`."""
 
     seconds: Mapping[str, float]
 
@@ -168,7 +168,7 @@ class Returned(Message, frozen=True):
 
 
 WorkerMessage = (
-    Ready | Done | Failed | Made | VariantChecked | TableRows | StateSampled | CaseOver | VisitSeconds | Returned
+    Ready | Done | Failed | Made | VariantChecked | TableRows | StateSampled | CaseOver | RoundSeconds | Returned
 )
 
 

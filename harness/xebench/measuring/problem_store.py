@@ -1,7 +1,7 @@
-"""Problems, their references and second data sets, kept in a worker: each is made once for all families and visits.
+"""Problems, their references and second data sets, kept in a worker: each is made once for all families and rounds.
 
-Families differ in axes that many problem functions do not name, patterns share such functions, and a family is visited
-several times.
+Families differ in axes that many problem functions do not name, patterns share such functions, and a family has several
+rounds.
 
 Both are written into the same arrays in turn. So whatever is kept is stale when a variant is checked: results, pointers
 with what was computed of them, and answers on the host. Further ones have no reference: they are only timed.

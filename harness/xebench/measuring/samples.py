@@ -37,7 +37,7 @@ FLUSH_AFTER_S = 0.05
 STUCK_AFTER_S = 0.25
 
 
-#: Seconds that a visit waits for a throttled device in total, and between two looks.
+#: Seconds that a round waits for a throttled device in total, and between two looks.
 COOLING_S = 5.0
 COOLING_LOOK_S = 0.25
 
@@ -391,7 +391,7 @@ class SampleTaker:
 
 
 class SpotChecks:
-    """Chooses the sample of a visit after which a variant is checked.
+    """Chooses the sample of a round after which a variant is checked.
 
     Args:
         source: source of random numbers.

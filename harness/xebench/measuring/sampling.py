@@ -73,7 +73,7 @@ class Sampling:
     states: Sequence[State] = (State.HOT,)
 
     @property
-    def visit_instances(self) -> int:
+    def round_instances(self) -> int:
         """The fewest instances that each pass takes."""
         return -(-self.min_instances // self.passes)
 

@@ -147,7 +147,7 @@ class Instances:
         prior: Prior = NOTHING,
         compared: Sequence[tuple[str, str]] = (),
     ) -> None:
-        fewest = sampling.visit_instances
+        fewest = sampling.round_instances
         self._share = replace(
             sampling,
             budget_s=sampling.budget_s / fewest,
@@ -229,7 +229,7 @@ class Instances:
         if self._sampling.max_blocks - taken < self._share.min_blocks:
             return StopReason.MAX_BLOCKS
         whole = len(self._left) + 1 >= self._fewest
-        return NEXT_INSTANCE if self._last or not whole else StopReason.PASS
+        return NEXT_INSTANCE if self._last or not whole else StopReason.ROUND
 
     def _enough(self, own: Mapping[str, _Series], blocks: int, elapsed_s: float) -> bool:
         """True if more blocks of this instance would show less than another instance."""

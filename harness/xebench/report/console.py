@@ -93,11 +93,11 @@ class ProgressLine:
         self._bar.update(self._task, description=text)
 
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
-        """Show the family that is visited next.
+        """Show the family that has the next round.
 
         Args:
-            done: number of finished visits.
-            total: number of all visits.
+            done: number of finished rounds.
+            total: number of all rounds.
             name: name of the family.
             left_s: seconds until the end of the run; None if unknown.
         """
@@ -136,7 +136,7 @@ class ProgressLine:
 
 
 class _Progress(ProgressColumn):
-    """The progress: visits that are over, the time until the end if that is known, and the work at hand.
+    """The progress: rounds that are over, the time until the end if that is known, and the work at hand.
 
     In this order and in one column, so that a narrow terminal cuts off the end of the last.
     """
@@ -148,8 +148,8 @@ class _Progress(ProgressColumn):
     def render(self, task: Task) -> Text:
         end_s = task.fields.get("end_s")
         left = None if end_s is None else f"{long_time(max(0.0, end_s - time.monotonic()))} left"
-        visits = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
-        line = "  ".join(filter(None, [visits, left, task.description]))
+        rounds = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
+        line = "  ".join(filter(None, [rounds, left, task.description]))
         return Text(f"{self._alive.render(task.get_time())} {line}")
 
 

@@ -134,16 +134,16 @@ def _noise(run: Run) -> str:
     return f"noise below {math.ceil(off / unit) * unit:.3g} %"
 
 
-def visits_line(run: Run) -> str:
-    """The parts of all visits in seconds, the largest first; "" for runs that do not record them."""
-    by_family = run.cases.dropna(subset=["visit_seconds"]).drop_duplicates("family_id")["visit_seconds"]
+def rounds_line(run: Run) -> str:
+    """The parts of all rounds in seconds, the largest first; "" for runs that do not record them."""
+    by_family = run.cases.dropna(subset=["round_seconds"]).drop_duplicates("family_id")["round_seconds"]
     seconds = sum((Counter(json.loads(each)) for each in by_family), Counter[str]())
     total = sum(seconds.values())
     if total <= 0:
         return ""
     large = [(part, value / total) for part, value in seconds.most_common() if value >= 0.001 * total]
     parts = (f"{part} {units.percent(fraction)}" for part, fraction in large)
-    return f"visits took {units.long_time(total)}: {', '.join(parts)}"
+    return f"rounds took {units.long_time(total)}: {', '.join(parts)}"
 
 
 class Highlight(NamedTuple):

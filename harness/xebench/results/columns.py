@@ -14,9 +14,9 @@ from xebench.vocabulary import (
     DeviceClass,
     Metric,
     Role,
+    RoundPart,
     State,
     Status,
-    VisitPart,
 )
 
 Dtype = Literal["string", "Int64", "Float64", "boolean"]
@@ -180,11 +180,11 @@ CASES: Final = (
     REASON,
     text(
         "stopped_by",
-        "Rule that ended the sampling: precision, budget, max blocks, or pass: the run did not come again.",
+        "Rule that ended the sampling: precision, budget, max blocks, or round: another one was to follow.",
     ),
     text(
-        "visit_seconds",
-        f"JSON object: seconds of all visits to the family, by part: {', '.join(VisitPart)}.",
+        "round_seconds",
+        f"JSON object: seconds of all rounds of the family, by part: {', '.join(RoundPart)}.",
     ),
     number("same_within", "Relative difference below which the case and its baseline count as the same."),
     number(

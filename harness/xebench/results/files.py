@@ -294,7 +294,7 @@ def read_parquet(
     try:
         if _is_large(content or path):
             raise RunFolderError(f"{path} is larger in memory than a run can be: do not trust the file")
-        data = _frame(content or path, None if names is None else [*names], samples, cases)
+        data = schema.of_today(_frame(content or path, None if names is None else [*names], samples, cases))
         if names is not None:
             data = data[[name for name in names if name in data]]
         return schema.typed(table, data, names)

@@ -173,7 +173,7 @@ def _read(path: Path, table: str) -> pd.DataFrame:
         return schema.measured_frame(table, [])
     try:
         frame = pyarrow.Table.from_batches(batches).to_pandas(types_mapper=_DTYPES.get)
-        return schema.typed(table, frame, [*measured])
+        return schema.typed(table, schema.of_today(frame), [*measured])
     except (pyarrow.ArrowException, schema.SchemaError) as error:
         raise files.damaged(path, error) from error
 

@@ -20,6 +20,7 @@ from xebench.errors import XebenchError
 from xebench.results.analysis.points import PREFIX, Value, device_key, parse, problem_id
 from xebench.results.columns import CASES, CHECKS, DEVICES, EVENTS, MACHINE, SAMPLES, Column
 from xebench.results.computed_columns import COMPARISONS, PAIR_COMPARISONS, PAIRS, SUMMARIES
+from xebench.vocabulary import StopReason
 
 #: The version of the tables.
 SCHEMA_VERSION: Final = 6
@@ -134,6 +135,14 @@ def typed(table: str, data: pd.DataFrame, names: Sequence[str] | None = None) ->
         except (TypeError, ValueError) as error:
             raise SchemaError(f"{table}.{name} holds {values.dtype}, not {column.dtype}: {error}") from error
     return pd.DataFrame(converted)
+
+
+def of_today(data: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a file with today's names: what is a round was a visit, and a pass."""
+    data = data.rename(columns={"visit_seconds": "round_seconds"})
+    if "stopped_by" in data:
+        data["stopped_by"] = data["stopped_by"].replace("pass", StopReason.ROUND.value)
+    return data
 
 
 def measured_row(table: str, row: TableRow, number: int = 0) -> dict[str, Any]:

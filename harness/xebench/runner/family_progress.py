@@ -1,6 +1,6 @@
 """The progress of a run with a family: variants that wait, results of the others, and time spent.
 
-A run visits a family several times, and in a visit it may lose a worker with every variant. This records what that
+A family has several rounds, and in one the run may lose a worker with every variant. This records what that
 leaves to do; rows of the table `cases` are written from it and never read back.
 """
 
@@ -20,8 +20,8 @@ from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.results.analysis.intervals import MIN_SAMPLES
 from xebench.results.analysis.points import Row
-from xebench.runner.visits import Visit
-from xebench.vocabulary import SAMPLED_STATES, State, Status, StopReason, VisitPart
+from xebench.runner.round_plan import Round
+from xebench.vocabulary import SAMPLED_STATES, RoundPart, State, Status, StopReason
 
 #: Most timeouts that hangs of a family may cost before it is given up: by variants that have not answered yet, and
 #: by those that have.
@@ -45,14 +45,14 @@ class FamilyProgress:
     Attributes:
         family: family to measure.
         fixed: columns of each case that do not change, by variant.
-        sampling: limits of all visits together.
+        sampling: limits of all rounds together.
         next_block, next_instance: next free numbers.
-        visit: current or last visit; None before the first.
+        round: current or last round; None before the first.
         results: results of each variant that are on disk.
-        waiting: variants without a result in this visit.
-        spent_s: seconds of sampling in all visits so far, including those of lost workers.
-        beside_s: seconds of the last visit without sampling; None before the first visit of this session ends.
-        instance_s: seconds of sampling per instance with enough blocks for an interval; None before the first visit of
+        waiting: variants without a result in this round.
+        spent_s: seconds of sampling in all rounds so far, including those of lost workers.
+        beside_s: seconds of the last round without sampling; None before the first round of this session ends.
+        instance_s: seconds of sampling per instance with enough blocks for an interval; None before the first round of
             this session ends.
         blocks: number of blocks sampled so far in all states, excluding those of lost workers.
         speedups: log speed-ups of the instances so far.
@@ -60,7 +60,7 @@ class FamilyProgress:
         answered: variants whose first call returned, with any result.
         hung: hung work in order of time: a variant, or a step that all of them need.
         hung_s: seconds spent waiting for hung work.
-        seconds: seconds of all visits so far, by part.
+        seconds: seconds of all rounds so far, by part.
         slowest_step_s: longest time between two signs of life of a worker.
     """
 
@@ -69,7 +69,7 @@ class FamilyProgress:
     sampling: Sampling
     next_block: int
     next_instance: int = 0
-    visit: Visit | None = None
+    round: Round | None = None
     results: dict[str, CaseResult] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
     spent_s: float = 0.0
@@ -86,19 +86,19 @@ class FamilyProgress:
 
     def __post_init__(self) -> None:
         """A new family waits as a whole; its states are those of its pattern, or of the user's options."""
-        self._spent_before_s, self._visit_s = self.spent_s, 0.0
+        self._spent_before_s, self._round_s = self.spent_s, 0.0
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
             self.results = dict.fromkeys(self.fixed, CaseResult())
             self.waiting = list(self.fixed)
 
-    def begin(self, visit: Visit) -> None:
-        """Begin a visit. In a later one, good variants wait again unless they are precise enough; what is on disk
+    def begin(self, planned: Round) -> None:
+        """Begin a round. In a later one, good variants wait again unless they are precise enough; what is on disk
         stays.
         """
-        self.visit, self._spent_before_s, self._visit_s = visit, self.spent_s, 0.0
-        if visit.number:
+        self.round, self._spent_before_s, self._round_s = planned, self.spent_s, 0.0
+        if planned.number:
             able = self._blocks_left() >= len(self.sampling.states)
             self.waiting = [
                 name
@@ -107,28 +107,28 @@ class FamilyProgress:
             ]
 
     @property
-    def is_later_visit(self) -> bool:
-        """True if an earlier visit than the one that is under way has results."""
-        return self.visit is not None and self.visit.number > 0
+    def is_later_round(self) -> bool:
+        """True if an earlier round than the one that is under way has results."""
+        return self.round is not None and self.round.number > 0
 
     @property
     def is_over(self) -> bool:
-        """True if no visit is to come: each variant is precise enough, has had all its samples, or has failed."""
+        """True if no round is to come: each variant is precise enough, has had all its samples, or has failed."""
         open_still = any(
-            result.status == Status.OK and result.stopped_by == StopReason.PASS for result in self.results.values()
+            result.status == Status.OK and result.stopped_by == StopReason.ROUND for result in self.results.values()
         )
-        return self.visit is not None and (not open_still or self._blocks_left() < len(self.sampling.states))
+        return self.round is not None and (not open_still or self._blocks_left() < len(self.sampling.states))
 
     def end(self, seconds: float) -> None:
-        """A visit is over, which took so long."""
+        """A round is over, which took so long."""
         self.beside_s = max(0.0, seconds - (self.spent_s - self._spent_before_s))
-        self.add_seconds({VisitPart.STARTING: seconds - self._visit_s})
+        self.add_seconds({RoundPart.STARTING: seconds - self._round_s})
 
     def finish(self, variant: str, result: CaseResult) -> Row:
-        """A variant has its result of this visit; gives its row."""
-        if result.stopped_by == StopReason.BUDGET and self._visit_is_cut:
-            result = msgspec.structs.replace(result, stopped_by=StopReason.PASS)
-        # facts of a problem outlast a visit in which it cannot be made; only the first visit reads the others
+        """A variant has its result of this round; gives its row."""
+        if result.stopped_by == StopReason.BUDGET and self._round_is_cut:
+            result = msgspec.structs.replace(result, stopped_by=StopReason.ROUND)
+        # facts of a problem outlast a round in which it cannot be made; only the first round reads the others
         earlier = self.results[variant]
         kept = {name: getattr(result, name) or getattr(earlier, name) for name in ("work", "odd_size", "traced")}
         self.results[variant] = msgspec.structs.replace(result, **kept)
@@ -136,19 +136,19 @@ class FamilyProgress:
         return self.row(variant)
 
     @property
-    def _visit_is_cut(self) -> bool:
-        """True if the visit has less time than the family: when that is spent, the family's is not."""
-        return self.visit is not None and self.visit.sampling_s < self.sampling.budget_s - self._spent_before_s
+    def _round_is_cut(self) -> bool:
+        """True if the round has less time than the family: when that is spent, the family's is not."""
+        return self.round is not None and self.round.sampling_s < self.sampling.budget_s - self._spent_before_s
 
     def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
-        """Variants get no result of this visit; gives their rows."""
+        """Variants get no result of this round; gives their rows."""
         return [
             self.finish(name, msgspec.structs.replace(self.results[name], status=status, reason=reason, stopped_by=""))
             for name in list(variants)
         ]
 
     def give_up_after_hang(self, what: str, waited_s: float, timeout_s: float) -> list[Row]:
-        """Note what hung; gives the rows of those that are not tried for that. What earlier visits found stands."""
+        """Note what hung; gives the rows of those that are not tried for that. What earlier rounds found stands."""
         self.hung.append(what)
         self.hung_s += waited_s
         most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
@@ -156,16 +156,16 @@ class FamilyProgress:
         return self.leave(untried, f"{', '.join(self.hung)} of this family hung; fix them first")
 
     def leave(self, variants: Sequence[str], why: str) -> list[Row]:
-        """Variants are tried no more; gives their rows. What earlier visits found stands."""
-        if self.is_later_visit:
+        """Variants are tried no more; gives their rows. What earlier rounds found stands."""
+        if self.is_later_round:
             found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in variants]
             return [self.finish(name, result) for name, result in zip(list(variants), found, strict=True)]
         return self.give_up(variants, Status.ERROR, f"not measured: {why}")
 
     def row(self, variant: str) -> Row:
         """The row of a variant's case."""
-        seconds = {part: round(self.seconds[part], 4) for part in VisitPart if part in self.seconds}
-        own = {"visit_seconds": json.dumps(seconds) if seconds else None}
+        seconds = {part: round(self.seconds[part], 4) for part in RoundPart if part in self.seconds}
+        own = {"round_seconds": json.dumps(seconds) if seconds else None}
         return self.fixed[variant] | self.results[variant].columns() | own
 
     def rows(self) -> list[Row]:
@@ -179,7 +179,7 @@ class FamilyProgress:
         return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
 
     def statuses(self) -> dict[str, str]:
-        """The result of each variant in this visit."""
+        """The result of each variant in this round."""
         return {name: NOT_MEASURED if name in self.waiting else result.status for name, result in self.results.items()}
 
     # ---- hangs --------------------------------------------------------------------------------------------------
@@ -197,25 +197,25 @@ class FamilyProgress:
     # ---- limits -------------------------------------------------------------------------------------------------
 
     def limits(self, left_s: float) -> Sampling:
-        """The limits of what is still to do in this visit.
+        """The limits of what is still to do in this round.
 
         Args:
             left_s: seconds that the run has left.
         """
-        visit, fewest = self.visit or Visit(), self.sampling.min_instances
-        own_s = min(self.rest_s, visit.sampling_s - (self.spent_s - self._spent_before_s))
-        instances = min(visit.instances or sys.maxsize, fewest)
+        planned, fewest = self.round or Round(), self.sampling.min_instances
+        own_s = min(self.rest_s, planned.sampling_s - (self.spent_s - self._spent_before_s))
+        instances = min(planned.instances or sys.maxsize, fewest)
         blocks = max(len(self.sampling.states), self.sampling.max_blocks * instances // fewest)
         return replace(
             self.sampling,
             budget_s=max(0.0, min(own_s, left_s)),
-            longest_s=max(0.0, min(visit.longest_s, self.rest_s, left_s)),
+            longest_s=max(0.0, min(planned.longest_s, self.rest_s, left_s)),
             max_blocks=min(blocks, self._blocks_left()),
             passes=-(-fewest // instances),
         )
 
     def is_last(self, limits: Sampling) -> bool:
-        """True if no visit comes after this one: it may take all the time, or all the samples, that are left."""
+        """True if no round comes after this one: it may take all the time, or all the samples, that are left."""
         states = len(limits.states)
         blocks_left = self._blocks_left() - limits.max_blocks // states * states
         return limits.budget_s >= self.rest_s or blocks_left < states
@@ -239,12 +239,12 @@ class FamilyProgress:
             self.next_instance = max(self.next_instance, sample["instance"] + 1)
 
     def add_seconds(self, seconds: Mapping[str, float]) -> None:
-        """Count what seconds of a visit went into."""
+        """Count what seconds of a round went into."""
         for part, value in seconds.items():
             self.seconds[part] = self.seconds.get(part, 0.0) + value
-            self._visit_s += value
+            self._round_s += value
 
-    def add_share(self, share: VisitShare, *, complete: bool) -> None:
+    def add_share(self, share: RoundShare, *, complete: bool) -> None:
         """Count what a worker did; of one that did not come to its end, the time only."""
         self.spent_s += share.spent_s()
         if complete:
@@ -255,8 +255,8 @@ class FamilyProgress:
 
 
 @dataclass
-class VisitShare:
-    """The part of a visit to a family that one worker does.
+class RoundShare:
+    """The part of a round that one worker does.
 
     Attributes:
         first_sample: number of the first sample.

@@ -31,9 +31,9 @@ from xebench.results.analysis import metrics
 from xebench.results.analysis.claim import from_json, is_expected
 from xebench.results.analysis.moderation import Prior, prior_of
 from xebench.results.analysis.summaries import CheckRow
-from xebench.runner.family_progress import FamilyProgress, VisitShare
+from xebench.runner.family_progress import FamilyProgress, RoundShare
 from xebench.runner.resource_limits import Stopped
-from xebench.runner.visits import Visit
+from xebench.runner.round_plan import Round
 from xebench.vocabulary import CheckResult, Flag, Status
 
 #: Seconds before the first silence warning, and between warnings.
@@ -93,14 +93,14 @@ GRACE_S = 10.0
 # A worker may go on for this long when the run's budget is spent: it checks what it has sampled.
 END_GRACE_S = 3.0
 
-#: A family's only visit: as long as its own budget allows.
-FIRST_VISIT: Final = Visit()
+#: A family's only round: as long as its own budget allows.
+FIRST_ROUND: Final = Round()
 
 _WHOLE_BUDGET: Final = "the budget for the run"
 
 _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
-# Result of a variant's last check in a visit, by the status that it leaves. Other statuses come from no check.
+# Result of a variant's last check in a round, by the status that it leaves. Other statuses come from no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
@@ -165,7 +165,7 @@ class Manager:
         self._next_sample, self._first_block = self.first
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
-        self._visit_began_s, self._is_making = 0.0, False
+        self._round_began_s, self._is_making = 0.0, False
         self._upcoming: Sequence[Upcoming] = ()
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
@@ -203,15 +203,15 @@ class Manager:
     def run_family(
         self,
         family: Family,
-        visit: Visit = FIRST_VISIT,
+        planned: Round = FIRST_ROUND,
         budget_s: float = math.inf,
         upcoming: Sequence[Family] = (),
     ) -> dict[str, str]:
-        """Visit one family, and return the status of each variant (`NOT_MEASURED` if the run's budget ended first).
+        """Measure one round of a family, and return each variant's status (`NOT_MEASURED` if the budget ended first).
 
         Args:
             family: family to measure.
-            visit: visit to make. After the first one, variants that are ok continue until all samples are taken.
+            planned: its round. After the first one, variants that are ok continue until all samples are taken.
             budget_s: seconds left for the run; sampling takes no longer, a hung worker only slightly.
             upcoming: families that are likely to come next; data of those that the same worker measures can be made
                 meanwhile.
@@ -219,39 +219,39 @@ class Manager:
         Raises:
             Stopped: a signal arrived; everything that the worker had sent is written.
         """
-        self._visit_began_s = self.clock()
-        self._end_s, self._patience_s = self._visit_began_s + budget_s, visit.patience_s
+        self._round_began_s = self.clock()
+        self._end_s, self._patience_s = self._round_began_s + budget_s, planned.patience_s
         self._upcoming = [
             Upcoming(each.pattern.source, each.pattern.name, each.parameters)
             for each in upcoming
             if _share_a_worker(family.pattern, each.pattern)
         ]
-        progress = self._begin(family, visit)
+        progress = self._begin(family, planned)
         try:
             self._measure(progress)
         except _BudgetSpent as end:
-            if not progress.is_later_visit:  # else what is on disk counts
+            if not progress.is_later_round:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
-        progress.end(self.clock() - self._visit_began_s)
+        progress.end(self.clock() - self._round_began_s)
         self.sink.append("cases", progress.rows())
         return progress.statuses()
 
     def progress_of(self, family: Family) -> FamilyProgress | None:
-        """The progress with a family; None before its first visit."""
+        """The progress with a family; None before its first round."""
         return self._families.get(self._key(family))
 
     def close(self) -> None:
         """End the workers."""
         self.worker.close_all()
 
-    def _begin(self, family: Family, visit: Visit) -> FamilyProgress:
-        """The progress with a family, new in the first visit; variants to measure wait."""
+    def _begin(self, family: Family, planned: Round) -> FamilyProgress:
+        """The progress with a family, new in the first round; variants to measure wait."""
         key = self._key(family)
-        if not (visit.number and key in self._families):
+        if not (planned.number and key in self._families):
             fixed = self._fixed_columns(family)
             self._families[key] = FamilyProgress(family, fixed, self.sampling, self._first_block)
             self.sink.append("cases", self._families[key].rows())
-        self._families[key].begin(visit)
+        self._families[key].begin(planned)
         return self._families[key]
 
     def _key(self, family: Family) -> str:
@@ -291,16 +291,16 @@ class Manager:
     def _silence_s(self, patience_s: float) -> float:
         """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share.
 
-        It may be silent for as long as the visit has taken so far, too: that would be lost. Numpy says nothing while it
-        makes a family's data, without which no later visit is possible. Nothing goes on when the run's budget is spent.
+        It may be silent for as long as the round has taken so far, too: that would be lost. Numpy says nothing while it
+        makes a family's data, without which no later round is possible. Nothing goes on when the run's budget is spent.
         """
         now_s = self.clock()
-        visit_s = max(self._patience_s + GRACE_S, now_s - self._visit_began_s)
-        worth_s = math.inf if self._is_making else visit_s
+        round_s = max(self._patience_s + GRACE_S, now_s - self._round_began_s)
+        worth_s = math.inf if self._is_making else round_s
         left_s = max(0.0, min(self._end_s + END_GRACE_S - now_s, worth_s))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
-    # ---- one worker's share of a visit --------------------------------------------------------------------------
+    # ---- one worker's share of a round --------------------------------------------------------------------------
 
     def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
         """Measure the waiting variants with one worker. Return None when it finished, else how it was lost.
@@ -337,7 +337,7 @@ class Manager:
             priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
             upcoming=self._upcoming,
         )
-        share, complete = VisitShare(self._next_sample), False
+        share, complete = RoundShare(self._next_sample), False
         shared = self.worker.is_shared
         try:
             try:
@@ -357,7 +357,7 @@ class Manager:
             self.worker.close_if_large()
 
     @staticmethod
-    def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: VisitShare) -> bool:
+    def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: RoundShare) -> bool:
         """True if a worker was lost with a variant, or found one wrong or in error though no claim says so."""
         return not share.results.keys() >= set(variants) or any(
             result.status in _FAILURES
@@ -372,7 +372,7 @@ class Manager:
             self._priors[metric, state] = prior_of(medians for each in alike for medians in each.medians(state))
         return self._priors[metric, state]
 
-    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: VisitShare) -> Lost | None:
+    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: RoundShare) -> Lost | None:
         """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
         patience_s = progress.patience_s(self.timeout_s)
         silence = Silence(progress.family.title(), self.say, self.clock)
@@ -399,7 +399,7 @@ class Manager:
         finally:
             progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
 
-    def _take(self, answer: WorkerMessage, progress: FamilyProgress, share: VisitShare) -> None:
+    def _take(self, answer: WorkerMessage, progress: FamilyProgress, share: RoundShare) -> None:
         if isinstance(answer, messages.TableRows):
             if answer.table == "samples":
                 self._count(answer.rows, progress, share)
@@ -409,7 +409,7 @@ class Manager:
         elif isinstance(answer, messages.StateSampled):
             share.speedups[answer.state] = list(answer.instances)
             share.told_s += answer.seconds
-        elif isinstance(answer, messages.VisitSeconds):
+        elif isinstance(answer, messages.RoundSeconds):
             progress.add_seconds(answer.seconds)
         elif isinstance(answer, messages.Made):
             self._is_making = not answer.all_made
@@ -417,7 +417,7 @@ class Manager:
             progress.answered.add(answer.variant)
             self.notice(answer.variant)
 
-    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: VisitShare) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: RoundShare) -> None:
         """Note which numbers are taken, and mark what was measured beside another run."""
         flags = self.sample_flags()
         for sample in samples:
@@ -426,8 +426,8 @@ class Manager:
             share.add_sample(sample, self.clock())
             sample["sample_flags"] = metrics.with_flags(sample["sample_flags"], *flags)
 
-    def _finish(self, progress: FamilyProgress, share: VisitShare) -> None:
-        """Write the last word on each variant in this visit: first what its check says of its samples.
+    def _finish(self, progress: FamilyProgress, share: RoundShare) -> None:
+        """Write the last word on each variant in this round: first what its check says of its samples.
 
         Killed in between, the run has samples that count and a case that still waits; the other way round it would
         have a case that is over, and samples that never count.

@@ -19,8 +19,8 @@ from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis import summaries
 from xebench.results.analysis.points import rows, to_json
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
+from xebench.runner.round_plan import Round
 from xebench.runner.run_options import Options, Progress
-from xebench.runner.visits import Visit
 from xebench.vocabulary import SAMPLED_STATES, Status, StopReason, find_baseline
 
 #: Columns that identify a device and its driver.
@@ -149,7 +149,7 @@ def changed_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: 
 
 def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_class: str) -> list[Family]:
     """The families of ``plan`` whose cases have results, but to which the run wanted to come again."""
-    waiting = set(cases.loc[cases["stopped_by"] == StopReason.PASS, "case_id"])
+    waiting = set(cases.loc[cases["stopped_by"] == StopReason.ROUND, "case_id"])
     missing = {family.family_id(device_class) for family in missing_families(plan, cases, device_class)}
     return [
         family
@@ -159,14 +159,14 @@ def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_clas
 
 
 def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
-    """The progress of a run with a family that it meant to visit again: one visit is left, the last, unless a run's
+    """The progress of a run with a family that was to have another round: one is left, the last, unless a run's
     budget decides.
 
     Args:
         family: family whose cases have results.
         run: run as an earlier session left it.
         device_class: class of its device.
-        sampling: limits of all visits together.
+        sampling: limits of all rounds together.
         next_block: next free block number.
     """
     names = {family.case_id(variant.name, device_class): variant.name for variant in family.pattern.variants}
@@ -181,12 +181,12 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
         results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
-        visit=Visit(max(0, sampling.passes - 2)),
+        round=Round(max(0, sampling.passes - 2)),
         spent_s=0.0 if math.isinf(sampling.budget_s) else sampling.budget_s * (1 - 1 / sampling.passes),
         blocks=checked["block"].nunique(),
         speedups=_speedups(family, summaries.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),
-        seconds=next((json.loads(row["visit_seconds"]) for row in cases.values() if row["visit_seconds"]), {}),
+        seconds=next((json.loads(row["round_seconds"]) for row in cases.values() if row["round_seconds"]), {}),
     )
 
 

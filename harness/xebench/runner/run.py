@@ -38,8 +38,8 @@ from xebench.runner.resource_limits import (
     host_memory_bytes,
     parse_memory,
 )
+from xebench.runner.rounds import Rounds
 from xebench.runner.run_options import Options, Progress
-from xebench.runner.visiting import Visiting
 from xebench.system import runtime
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
@@ -318,7 +318,7 @@ class _PartOfRun:
             manager.announce(missing)
             for progress in unfinished:
                 manager.restore(progress)
-            return self._visit(manager, [*missing, *(progress.family for progress in unfinished)])
+            return self._measure_rounds(manager, [*missing, *(progress.family for progress in unfinished)])
         finally:
             manager.close()
 
@@ -338,19 +338,19 @@ class _PartOfRun:
             sample_flags=lambda: (Flag.SHARED,) if watch.shared() else (),
         )
 
-    def _visit(self, manager: Manager, families: Sequence[Family]) -> str | None:
-        """Visit the families; return why that ended before everything was done, or None."""
-        visits = self.options.visits()
+    def _measure_rounds(self, manager: Manager, families: Sequence[Family]) -> str | None:
+        """Measure the families round after round; return why that ended before everything was done, or None."""
+        plan = self.options.round_plan()
         # a worker has one environment and is kept, so the first round starts them one after another
         families = sorted(families, key=lambda family: sorted(family.pattern.environment.items()))
         self.budget.reserve_s = EndTrials(self.writer).seconds
-        unvisited = Visiting(families, manager, visits, self.budget, self.progress, held=self.signals.held).run()
-        if unvisited.never:
-            manager.announce(unvisited.never, f"not measured: {self.budget.spent}")
-        if unvisited.cut_off and manager.worker_was_killed:
+        unfinished = Rounds(families, manager, plan, self.budget, self.progress, held=self.signals.held).run()
+        if unfinished.never:
+            manager.announce(unfinished.never, f"not measured: {self.budget.spent}")
+        if unfinished.cut_off and manager.worker_was_killed:
             self._end.say_what_is_kept("a worker was killed from outside")
             return WORKER_KILLED
-        return self._end.say_what_lacks(self.budget, len(unvisited.never) + unvisited.cut_off, unvisited.wide)
+        return self._end.say_what_lacks(self.budget, len(unfinished.never) + unfinished.cut_off, unfinished.wide)
 
     def _tell_of_other_run(self, run: OtherRun) -> None:
         self.progress.say(

@@ -19,7 +19,7 @@ from xebench.patterns.registry import discover, select
 from xebench.results.analysis.intervals import MIN_SAMPLES
 from xebench.roofs.measure import Store
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
-from xebench.runner.visits import Visits
+from xebench.runner.round_plan import RoundPlan
 from xebench.vocabulary import STATES_ASKED
 
 #: The manifest's key.
@@ -51,7 +51,7 @@ class Recipe(msgspec.Struct, frozen=True):
         state: state of the caches before each sample: hot, cold or both; None for each pattern's own.
         seed: seed of the data and of the order of samples.
         instances: least number of instances per family; None for the preset's.
-        passes: number of visits to each family; None for the preset's.
+        passes: number of rounds of each family; None for the preset's.
         min_samples: least number of samples per variant and instance; None for the preset's.
         max_samples: most samples per variant and family, in both states together; None for the default.
         versions: names of the two versions to measure side by side, the old one first (`xebench ab`); built-in patterns
@@ -125,7 +125,7 @@ BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
 
-#: Visits to each family in a run without a budget, if the family has as many instances.
+#: Rounds of each family in a run without a budget, if the family has as many instances.
 PASSES = 3
 
 
@@ -140,8 +140,8 @@ class Options:
         resume: continue the run in the folder.
         timeout_s: silence after which a worker counts as hung; None: by preset.
         memory_limit: memory limit of a worker, in the form of `xebench.runner.resource_limits.parse_memory`.
-        run_budget_s: seconds for the whole run, planned by `xebench.runner.visits`; families that do not fit are not
-            measured.
+        run_budget_s: seconds for the whole run, planned by `xebench.runner.round_plan`; families that do not fit are
+            not measured.
         begun_s: start of the command, by `time.monotonic`; None for the start of the run.
         exclusive: refuse to run while another run uses the device.
         command_line: command line, for the manifest.
@@ -168,10 +168,10 @@ class Options:
         """The time that the run has."""
         return RunBudget(self.run_budget_s, begun_s=self.begun_s)
 
-    def visits(self) -> Visits:
-        """The plan of visits; with a budget for the run a first one is no longer than a pass would be."""
+    def round_plan(self) -> RoundPlan:
+        """The plan of rounds; with a budget for the run a first one is no longer than a pass would be."""
         sampling = self.sampling()
-        return Visits(sampling, self._family_budget_s() / sampling.passes, self.run_budget_s)
+        return RoundPlan(sampling, self._family_budget_s() / sampling.passes, self.run_budget_s)
 
     def _family_budget_s(self) -> float:
         asked = self.recipe.budget_s
@@ -219,20 +219,20 @@ class Progress(Protocol):
         """The work before the first family, such as the self-test."""
 
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
-        """A visit to a family begins.
+        """A round of a family begins.
 
         Args:
-            done: number of finished visits.
-            total: number of planned visits, which may change.
+            done: number of finished rounds.
+            total: number of planned rounds, which may change.
             name: name of the family.
-            left_s: seconds left for all visits; None if unknown.
+            left_s: seconds left for all rounds; None if unknown.
         """
 
     def variant(self, name: str) -> None:
         """A variant of the family is at work."""
 
     def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Called when a family gets no further visit, or its answers are certain.
+        """Called when a family gets no further round, or its answers are certain.
 
         Args:
             name: name of the family.

@@ -25,8 +25,8 @@ from xebench.report.run_summary import (
     is_small,
     mean_words,
     next_steps,
+    rounds_line,
     state,
-    visits_line,
 )
 from xebench.report.table_forms import escape
 from xebench.report.table_forms import table as markdown_table
@@ -113,7 +113,7 @@ def _lines(
     yield from _summary(run, width)
     yield from _next_steps(run, width)
     if verbose:
-        more = filter(None, (device_line(run), compilers_line(run), noise_line(run), visits_line(run)))
+        more = filter(None, (device_line(run), compilers_line(run), noise_line(run), rounds_line(run)))
         yield from _wrapped(more, width)
     if patterns or verbose or is_small(run):
         rows = [row for row in result_rows(run) if not patterns or row.pattern in patterns]

@@ -305,7 +305,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
         advice = f"take more in each, by --min-samples {4 * circumstances.start.length} and a longer budget"
         return False, Outcome.INCONCLUSIVE, Reason.DRIFT, f"{Reason.DRIFT}: {why} ({left}); {advice}"
     if not interval.known:
-        in_between = circumstances.stopped_by == StopReason.PASS  # the run ended, with more visits to come
+        in_between = circumstances.stopped_by == StopReason.ROUND  # the run ended, with more rounds to come
         ended = f", ended by {circumstances.stopped_by}" if circumstances.stopped_by and not in_between else ""
         advice = circumstances.spoilt or ("continue with --resume" if in_between else RAISE_BUDGET)
         return (
@@ -362,7 +362,7 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, st
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return Reason.DRIFT, f"the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
-    if circumstances.stopped_by == StopReason.PASS:
+    if circumstances.stopped_by == StopReason.ROUND:
         return Reason.BUDGET, "the run ended before the interval was narrow enough; continue with --resume"
     if circumstances.stopped_by == StopReason.BUDGET:
         return Reason.BUDGET, f"the time ran out before the interval was narrow enough; {RAISE_BUDGET}"

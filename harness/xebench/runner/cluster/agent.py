@@ -42,8 +42,8 @@ from xebench.runner.resource_limits import (
     own_folder,
     parse_memory,
 )
+from xebench.runner.rounds import Rounds
 from xebench.runner.run_options import Options
-from xebench.runner.visiting import Visiting
 from xebench.system import runtime
 from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
@@ -191,7 +191,7 @@ class Agent:
         )
 
     def measure(self, asked: FamilyOrder) -> FamilyResult:
-        """Measure a family, with all visits that the run makes to one.
+        """Measure a family, with all of its rounds.
 
         Raises:
             RunIsOver: the command does not wait for it any more.
@@ -227,16 +227,16 @@ class Agent:
             self._rows.take()
             told, first = _Answers(), self._manager.next_sample
             share_s = None if asked.share_s is None else min(asked.share_s, run_budget.left_s())
-            visits = replace(self._options, run_budget_s=share_s).visits()
-            unvisited = Visiting([family], self._manager, visits, RunBudget(share_s), told, held=nullcontext).run()
-        if unvisited.never:
-            self._manager.announce(unvisited.never, f"not measured: {RunBudget(self.order.run_budget_s).spent}")
-        lacks = len(unvisited.never) + unvisited.cut_off
-        killed = bool(unvisited.cut_off) and self._manager.worker_was_killed
+            plan = replace(self._options, run_budget_s=share_s).round_plan()
+            unfinished = Rounds([family], self._manager, plan, RunBudget(share_s), told, held=nullcontext).run()
+        if unfinished.never:
+            self._manager.announce(unfinished.never, f"not measured: {RunBudget(self.order.run_budget_s).spent}")
+        lacks = len(unfinished.never) + unfinished.cut_off
+        killed = bool(unfinished.cut_off) and self._manager.worker_was_killed
         self._manager.worker_was_killed = False
         tables = self._rows.take()
         end = self._manager.next_sample
-        return FamilyResult(self._row, tables, first, end, told.answers, killed, lacks, unvisited.wide)
+        return FamilyResult(self._row, tables, first, end, told.answers, killed, lacks, unfinished.wide)
 
     def _calibrate(self) -> None:
         """Measure the device's roofs and the instrument's own error, once in a run."""
@@ -302,7 +302,7 @@ class _Rows:
 
 @dataclass
 class _Answers:
-    """The results of a family's visits: the progress of one family."""
+    """The results of a family's rounds: the progress of one family."""
 
     answers: Sequence[tuple[str, str, str]] = ()
 

@@ -181,7 +181,7 @@ class FamilyResult:
         answers: variant, answer and short text of each, for progress.
         cut_off: True if another process killed a worker, so that cases lack results.
         lacks: number of families without enough time: 0 or 1.
-        wide: number of families that need another visit: 0 or 1.
+        wide: number of families that need another round: 0 or 1.
     """
 
     device: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Visits to the families of a run, one after another, planned by what their instances say so far.
+"""The rounds of a run: of one family after another, planned by what their instances say so far.
 
 Answers come from the judge of the table `pairs` (`xebench.results.analysis.judge`). The table also uses the timer's
 quantum, drift and the host's times, so its answers may differ from those of the progress lines.
@@ -26,8 +26,8 @@ from xebench.results.analysis.statistics import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget
+from xebench.runner.round_plan import FamilyState, PairState, RoundPlan
 from xebench.runner.run_options import Progress
-from xebench.runner.visits import FamilyState, PairState, Visits
 from xebench.system.runtime.machine import spare_cores
 from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, StopReason, find_baseline
 
@@ -111,7 +111,7 @@ def ratio_of(logs: Interval) -> Interval:
 
 
 def pair_state(logs: Interval, claim: Claim | None, band: float, fewest: int) -> PairState:
-    """The state of a pair, for the plan of visits.
+    """The state of a pair, for the plan of rounds.
 
     Args:
         logs: the interval of its log speed-up.
@@ -139,13 +139,13 @@ def _wanted(logs: Interval, claim: Claim, band: float) -> float:
 
 
 @dataclass(frozen=True)
-class Unvisited:
+class Unfinished:
     """Families without enough time.
 
     Attributes:
-        never: families that were not visited.
-        cut_off: number of families without results, because a visit was cut off or a worker was killed.
-        wide: number of families with results that need another visit.
+        never: families without a round.
+        cut_off: number of families without results, because a round was cut off or a worker was killed.
+        wide: number of families with results that need another round.
     """
 
     never: Sequence[Family]
@@ -154,13 +154,13 @@ class Unvisited:
 
 
 @dataclass
-class Visiting:
-    """Visits families.
+class Rounds:
+    """Measures families, round after round.
 
     Attributes:
         families: all families; the manager restores results of an earlier session.
         manager: manager that measures.
-        visits: planner of visits.
+        plan: planner of the rounds.
         budget: budget of the run.
         progress: progress display.
         held: context manager that defers signals until everything sent by a worker is received.
@@ -169,7 +169,7 @@ class Visiting:
 
     families: Sequence[Family]
     manager: Manager
-    visits: Visits
+    plan: RoundPlan
     budget: RunBudget
     progress: Progress
     _: KW_ONLY
@@ -177,33 +177,33 @@ class Visiting:
     clock: Clock = time.monotonic
     _told: set[int] = field(default_factory=set)
 
-    def run(self) -> Unvisited:
-        """Visit until nothing is left to do, or no time for it."""
+    def run(self) -> Unfinished:
+        """Measure until nothing is left to do, or no time for it."""
         states = [self._look(number) for number in range(len(self.families))]
         done, spent_s = 0, 0.0
-        while (chosen := self.visits.next(states, left_s := self.budget.left_s())) is not None:
-            number, visit = chosen
+        while (chosen := self.plan.next(states, left_s := self.budget.left_s())) is not None:
+            number, planned = chosen
             family = self.families[number]
-            seconds_to_come = self.visits.seconds_to_come(states, left_s, spent_s)
-            self.progress.family(done, done + self.visits.to_come(states, left_s), family.title(), seconds_to_come)
+            seconds_to_come = self.plan.seconds_to_come(states, left_s, spent_s)
+            self.progress.family(done, done + self.plan.to_come(states, left_s), family.title(), seconds_to_come)
             begin_s = self.clock()
             with self.held():
-                self.manager.run_family(family, visit, left_s, [*self._upcoming(states, number, left_s)])
+                self.manager.run_family(family, planned, left_s, [*self._upcoming(states, number, left_s)])
             states[number] = self._look(number)
             if self._is_cut_off(family):
                 self._let_others_come_first(states, family)
             done, spent_s = done + 1, spent_s + self.clock() - begin_s
         self._tell_the_rest(states)
-        never = [family for family, state in zip(self.families, states, strict=True) if not state.visits]
+        never = [family for family, state in zip(self.families, states, strict=True) if not state.rounds]
         cut_off = sum(self._is_cut_off(family) for family in self.families)
-        return Unvisited(never, cut_off, sum(bool(state.visits) and not state.over for state in states))
+        return Unfinished(never, cut_off, sum(bool(state.rounds) and not state.over for state in states))
 
     def _upcoming(self, states: Sequence[FamilyState], number: int, left_s: float) -> Iterator[Family]:
-        """The families that come next if visits change nothing but their own numbers, one for each spare core."""
+        """The families that come next if rounds change nothing but their own numbers, one for each spare core."""
         then = [*states]
         for _ in range(spare_cores(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU)):
-            then[number] = replace(then[number], visits=then[number].visits + 1)
-            if (chosen := self.visits.next(then, left_s)) is None:
+            then[number] = replace(then[number], rounds=then[number].rounds + 1)
+            if (chosen := self.plan.next(then, left_s)) is None:
                 return
             number = chosen[0]
             yield self.families[number]
@@ -221,11 +221,11 @@ class Visiting:
     def _look(self, number: int) -> FamilyState:
         """The present state of a family; sure answers are reported once."""
         known = self.manager.progress_of(self.families[number])
-        if known is None or known.visit is None:
-            return FamilyState(rest_s=self.visits.sampling.budget_s)
+        if known is None or known.round is None:
+            return FamilyState(rest_s=self.plan.sampling.budget_s)
         pairs = self._pairs(known)
         state = FamilyState(
-            visits=known.visit.number + 1,
+            rounds=known.round.number + 1,
             over=known.is_over,
             rest_s=known.rest_s,
             beside_s=known.beside_s,
@@ -240,14 +240,14 @@ class Visiting:
         return pairs_so_far(known, self.manager.device, partial(self.manager.prior, known.family.pattern.metric))
 
     def _is_sure(self, state: FamilyState) -> bool:
-        few = self.visits.sampling.few_instances
+        few = self.plan.sampling.few_instances
         return bool(state.pairs) and all(pair.wanted is None and pair.instances >= few for pair in state.pairs)
 
     def _tell_the_rest(self, states: Sequence[FamilyState]) -> None:
-        """Report the remaining families: their answers are final without another visit, although they are not sure."""
+        """Report the remaining families: their answers are final without another round, although they are not sure."""
         for number, state in enumerate(states):
             known = self.manager.progress_of(self.families[number])
-            if state.visits and known is not None:
+            if state.rounds and known is not None:
                 self._tell(number, self._pairs(known))
 
     def _tell(self, number: int, pairs: Sequence[PairSoFar]) -> None:

@@ -1,4 +1,4 @@
-"""Visits one after another, with a manager that does nothing but spend time."""
+"""Rounds one after another, with a manager that does nothing but spend time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.results.analysis.claim import Claim
 from xebench.results.analysis.moderation import NOTHING, Prior
-from xebench.runner.family_progress import FamilyProgress, VisitShare
+from xebench.runner.family_progress import FamilyProgress, RoundShare
 from xebench.runner.resource_limits import RunBudget
-from xebench.runner.visiting import Visiting
-from xebench.runner.visits import Visit, Visits
+from xebench.runner.round_plan import Round, RoundPlan
+from xebench.runner.rounds import Rounds
 from xebench.vocabulary import Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu"}
@@ -31,14 +31,14 @@ def family(name: str) -> Family:
 
 
 class FakeManager:
-    """Each instance of a family has the next speed-up of its script and takes half a second; a visit a second more."""
+    """Each instance of a family has the next speed-up of its script and takes half a second; a round a second more."""
 
     device = DEVICE
 
     def __init__(self, sampling: Sampling, scripts: dict[str, list[float]], stopped_by: dict[str, str]) -> None:
         self.sampling, self.scripts, self.stopped_by = sampling, scripts, stopped_by
         self.now = 0.0
-        self.asked: list[tuple[str, Visit]] = []
+        self.asked: list[tuple[str, Round]] = []
         self.upcoming: list[list[str]] = []
         self.known: dict[str, FamilyProgress] = {}
 
@@ -48,19 +48,19 @@ class FakeManager:
     def progress_of(self, family: Family) -> FamilyProgress | None:
         return self.known.get(family.title())
 
-    def run_family(self, family: Family, visit: Visit, budget_s: float, upcoming: Sequence[Family]) -> None:
+    def run_family(self, family: Family, planned: Round, budget_s: float, upcoming: Sequence[Family]) -> None:
         name = family.title()
         self.upcoming.append([family.pattern.name for family in upcoming])
-        self.asked.append((name, visit))
+        self.asked.append((name, planned))
         fixed = fixed_columns(family, DEVICE, seed=1)
         known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))
-        known.begin(visit)
-        ended = self.stopped_by.get(name, StopReason.PASS)
+        known.begin(planned)
+        ended = self.stopped_by.get(name, StopReason.ROUND)
         result = CaseResult(Status.INTERRUPTED, "cut") if ended == "cut" else CaseResult(Status.OK, "", ended)
         for variant in "ab":
             known.finish(variant, result)
-        taken = [self.scripts[name].pop(0) for _ in range(visit.instances or 6) if self.scripts[name]]
-        share = VisitShare(0, told_s=0.5 * len(taken))
+        taken = [self.scripts[name].pop(0) for _ in range(planned.instances or 6) if self.scripts[name]]
+        share = RoundShare(0, told_s=0.5 * len(taken))
         share.blocks.update(range(10 * len(taken)))
         share.speedups["hot"] = [{"b": [math.log(speedup)] * 10} for speedup in taken]
         known.add_share(share, complete=True)
@@ -86,50 +86,50 @@ class Told:
         self.over.append((name, list(answers)))
 
 
-def visiting(
+def rounds_of(
     budget_s: float | None, scripts: dict[str, list[float]], passes: int = 3, **stopped_by: str
-) -> tuple[Visiting, FakeManager, Told]:
+) -> tuple[Rounds, FakeManager, Told]:
     sampling = Sampling(budget_s=math.inf if budget_s else 9.0, few_instances=3, passes=passes)
     manager, told = FakeManager(sampling, scripts, stopped_by), Told()
     clock = lambda: manager.now  # noqa: E731
     fake: Any = manager
-    visits = Visits(sampling, 2.0, budget_s)
+    rounds = RoundPlan(sampling, 2.0, budget_s)
     families = [family(name) for name in scripts]
     budget = RunBudget(budget_s, clock)
-    return Visiting(families, fake, visits, budget, told, held=nullcontext, clock=clock), manager, told
+    return Rounds(families, fake, rounds, budget, told, held=nullcontext, clock=clock), manager, told
 
 
 def test_time_goes_to_the_claim_that_is_open_and_what_is_sure_is_told_at_once() -> None:
     noisy = [0.7, 1.4, 0.8, 1.5, 0.9, 1.6] * 4
-    run, manager, told = visiting(25.0, {"sure": [2.0] * 60, "open": noisy})
-    unvisited = run.run()
+    run, manager, told = rounds_of(25.0, {"sure": [2.0] * 60, "open": noisy})
+    unfinished = run.run()
     assert [name for name, _ in manager.asked][:2] == ["sure", "open"]
     later = [name for name, _ in manager.asked][2:]
     assert later and set(later) == {"open"}
     assert told.over[0] == ("sure", [("b", "holds", "2.00x")])
     assert [name for name, _ in told.over] == ["sure", "open"], "each is told once, what stays open at the end"
     assert manager.now <= 25.0
-    assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 0, 2)
+    assert (unfinished.never, unfinished.cut_off, unfinished.wide) == ([], 0, 2)
 
 
 def test_what_the_time_is_not_enough_for_is_named() -> None:
-    run, manager, told = visiting(2.0, {"slow": [2.0] * 9, "next": [2.0] * 9, "last": [2.0] * 9})
-    unvisited = run.run()
+    run, manager, told = rounds_of(2.0, {"slow": [2.0] * 9, "next": [2.0] * 9, "last": [2.0] * 9})
+    unfinished = run.run()
     assert [name for name, _ in manager.asked] == ["slow"], "the half second that is left is too short for another"
-    assert [one.pattern.name for one in unvisited.never] == ["next", "last"]
-    assert unvisited.wide == 1
+    assert [one.pattern.name for one in unfinished.never] == ["next", "last"]
+    assert unfinished.wide == 1
     assert [name for name, _ in told.over] == ["slow"]
 
 
-def test_a_family_that_was_cut_off_or_is_known_is_not_visited_again() -> None:
-    run, manager, _ = visiting(60.0, {"cut": [], "known": [2.0] * 3}, cut="cut", known=StopReason.PRECISION)
-    unvisited = run.run()
+def test_a_family_that_was_cut_off_or_is_known_has_no_more_rounds() -> None:
+    run, manager, _ = rounds_of(60.0, {"cut": [], "known": [2.0] * 3}, cut="cut", known=StopReason.PRECISION)
+    unfinished = run.run()
     assert [name for name, _ in manager.asked] == ["cut", "known"]
-    assert (unvisited.never, unvisited.cut_off, unvisited.wide) == ([], 1, 0)
+    assert (unfinished.never, unfinished.cut_off, unfinished.wide) == ([], 1, 0)
 
 
 def test_others_come_before_families_whose_pattern_had_one_cut_off() -> None:
-    run, manager, _ = visiting(60.0, {"cut": [], "cut size=2": [2.0] * 9, "known": [2.0] * 3}, cut="cut")
+    run, manager, _ = rounds_of(60.0, {"cut": [], "cut size=2": [2.0] * 9, "known": [2.0] * 3}, cut="cut")
     pattern = run.families[0].pattern
     run.families = [run.families[0], Family(pattern, "smoke", {"size": 2}, {}), run.families[2]]
     run.run()
@@ -137,7 +137,7 @@ def test_others_come_before_families_whose_pattern_had_one_cut_off() -> None:
 
 
 def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -> None:
-    run, manager, told = visiting(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2, two=StopReason.PRECISION)
+    run, manager, told = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2, two=StopReason.PRECISION)
     manager.stopped_by["one"] = StopReason.MAX_BLOCKS
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"]
@@ -148,7 +148,7 @@ def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -
 
 def test_beside_a_gpu_the_manager_is_told_which_families_are_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(8))
-    run, manager, _ = visiting(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2)
+    run, manager, _ = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2)
     monkeypatch.setattr(manager, "device", {**DEVICE, "device_class": "gpu"})
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"] * 3

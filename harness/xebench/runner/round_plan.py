@@ -1,6 +1,6 @@
-"""The plan of visits, which family comes next and for how long: arithmetic on the families' states.
+"""The plan of rounds, which family comes next and for how long: arithmetic on the families' states.
 
-Without a budget every family has its turn, as often as there are passes. With one every family is visited once, as
+Without a budget every family has its turn, as often as there are passes. With one every family has a first round, as
 shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, to those
 families first where a second decides most of them, then to the widest intervals.
 """
@@ -16,25 +16,25 @@ from typing import Final
 from xebench.measuring.sampling import Sampling
 from xebench.results.analysis.intervals import student_factor
 
-#: Share of the budget that the first round leaves to later ones, unless its visits would be too short.
+#: Share of the budget that the first round leaves to later ones, unless its rounds would be too short.
 RESERVE: Final = 0.5
 
-#: Least seconds of sampling that a first visit keeps before later rounds, and least of any visit.
+#: Least seconds of sampling that a first round keeps before later rounds, and least of any round.
 USEFUL_S: Final = 0.9
 LEAST_S: Final = 0.2
 
-#: Seconds of sampling for each of several instances of a first visit. With less there is one alone, since two make a
+#: Seconds of sampling for each of several instances of a first round. With less there is one alone, since two make a
 #: wider interval than one or three: Student's factor for two is 12.7. Of 267 claims of the reference run on a CPU three
 #: instances decide 177 with 0.2 s each, 184 with 0.3 s and 186 with 0.5 s, which is half as long again.
 INSTANCE_S: Final = 0.3
 
-#: Expected seconds of the very first visit without its sampling.
+#: Expected seconds of the very first round without its sampling.
 BESIDE_S: Final = 1.0
 
-#: Multiple of its sampling time that a visit may take until one instance makes an interval.
+#: Multiple of its sampling time that a round may take until one instance makes an interval.
 OVERRUN: Final = 3.0
 
-#: Relative growth in instances between two visits: frequent looks would stop at an interval that is narrow by chance.
+#: Relative growth in instances between two rounds: frequent looks would stop at an interval that is narrow by chance.
 GROWTH: Final = 0.5
 
 #: Half-width of a log speed-up above which all intervals count as equally wide.
@@ -45,11 +45,11 @@ MOST_INSTANCES: Final = 1000
 
 
 @dataclass(frozen=True)
-class Visit:
-    """One visit to a family.
+class Round:
+    """One round of a family.
 
     Attributes:
-        number: index among the family's visits, from 0.
+        number: index among the family's rounds, from 0.
         sampling_s: seconds of sampling.
         instances: number of instances, time permitting; None for the least that the family needs.
         longest_s: longest sampling, in seconds, to get an interval from one instance; 0 to stop regardless.
@@ -83,16 +83,16 @@ class FamilyState:
     """The state of a family.
 
     Attributes:
-        visits: number of finished visits.
-        over: True if it needs no other visit: it is as precise as requested, all samples are taken, or it failed.
+        rounds: number of finished rounds.
+        over: True if it needs no other round: it is as precise as requested, all samples are taken, or it failed.
         rest_s: seconds of sampling left in its own budget.
-        beside_s: seconds of the last visit without sampling; None if unknown.
+        beside_s: seconds of the last round without sampling; None if unknown.
         instance_s: seconds of sampling per instance with enough blocks; None if unknown.
         pairs: pairs in each state of the caches.
-        late: True if it waits for the other families' first visits because a family of its pattern was cut off.
+        late: True if it waits for the other families' first rounds because a family of its pattern was cut off.
     """
 
-    visits: int = 0
+    rounds: int = 0
     over: bool = False
     rest_s: float = math.inf
     beside_s: float | None = None
@@ -107,21 +107,21 @@ class FamilyState:
 
 
 @dataclass(frozen=True)
-class Visits:
-    """Plans visits.
+class RoundPlan:
+    """Plans rounds.
 
     Attributes:
-        sampling: the limits of a family, all its visits together.
-        first_s: most seconds of sampling in a first visit.
-        budget_s: seconds for all visits together; None: without a limit.
+        sampling: the limits of a family, all its rounds together.
+        first_s: most seconds of sampling in a first round.
+        budget_s: seconds for all rounds together; None: without a limit.
     """
 
     sampling: Sampling
     first_s: float
     budget_s: float | None = None
 
-    def next(self, families: Sequence[FamilyState], left_s: float = math.inf) -> tuple[int, Visit] | None:
-        """The index of the next family and its visit; None if nothing is left to do, or no time.
+    def next(self, families: Sequence[FamilyState], left_s: float = math.inf) -> tuple[int, Round] | None:
+        """The index of the next family and its round; None if nothing is left to do, or no time.
 
         Args:
             families: current states of the families.
@@ -131,47 +131,47 @@ class Visits:
             return self._in_turn(families)
         if left_s <= 0:
             return None
-        new = [number for number, family in enumerate(families) if not family.over and not family.visits]
+        new = [number for number, family in enumerate(families) if not family.over and not family.rounds]
         new.sort(key=lambda number: families[number].late)
         if new and left_s >= self._beside_s(families) + LEAST_S:
             return new[0], self._first(families, new, left_s)
         return self._best(families, left_s)
 
     def to_come(self, families: Sequence[FamilyState], left_s: float = math.inf) -> int:
-        """The number of visits to come, as far as it can be predicted."""
+        """The number of rounds to come, as far as it can be predicted."""
         opened = [family for family in families if not family.over]
         if self.budget_s is None:
-            return sum(max(1, self.sampling.passes - family.visits) for family in opened)
-        new = sum(not family.visits for family in opened)
+            return sum(max(1, self.sampling.passes - family.rounds) for family in opened)
+        new = sum(not family.rounds for family in opened)
         usual_s = self._beside_s(families) + USEFUL_S
         return new + (max(0, int(left_s / usual_s) - new) if opened else 0)
 
     def seconds_to_come(self, families: Sequence[FamilyState], left_s: float, spent_s: float) -> float | None:
-        """Seconds left: from the budget, or estimated from earlier visits; None if unknown.
+        """Seconds left: from the budget, or estimated from earlier rounds; None if unknown.
 
         Args:
             families: current states of the families.
             left_s: seconds left in the budget.
-            spent_s: seconds spent on visits so far.
+            spent_s: seconds spent on rounds so far.
         """
         if self.budget_s is not None:
             return max(0.0, left_s)
-        measured = sum(family.visits for family in families if family.beside_s is not None)
+        measured = sum(family.rounds for family in families if family.beside_s is not None)
         return spent_s / measured * self.to_come(families) if measured else None
 
-    def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Visit] | None:
+    def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Round] | None:
         passes = self.sampling.passes
         # a family of an earlier session may have one more, since its earlier time is not known exactly
-        waiting = [number for number, family in enumerate(families) if not family.over and family.visits <= passes]
+        waiting = [number for number, family in enumerate(families) if not family.over and family.rounds <= passes]
         if not waiting:
             return None
-        number = min(waiting, key=lambda each: families[each].visits)
+        number = min(waiting, key=lambda each: families[each].rounds)
         family = families[number]
-        seconds = family.rest_s / max(1, passes - family.visits)
-        return number, Visit(family.visits, seconds, -(-self.sampling.min_instances // passes))
+        seconds = family.rest_s / max(1, passes - family.rounds)
+        return number, Round(family.rounds, seconds, -(-self.sampling.min_instances // passes))
 
-    def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Visit:
-        """A first visit so long that all families have one, and later rounds have their part where that is possible."""
+    def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Round:
+        """A first round so long that all families have one, and later rounds have their part where that is possible."""
         assert self.budget_s is not None
         beside_s = self._beside_s(families)
         fair_s = left_s / len(new) - beside_s
@@ -182,56 +182,56 @@ class Visits:
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
-        # the others must keep enough for the shortest useful visit
+        # the others must keep enough for the shortest useful round
         spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
         longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
-        return Visit(0, seconds, few if several else 1, longest_s, left_s / len(new))
+        return Round(0, seconds, few if several else 1, longest_s, left_s / len(new))
 
     @staticmethod
     def _beside_s(families: Sequence[FamilyState]) -> float:
-        """The seconds of a visit beside sampling, by the visits so far."""
+        """The seconds of a round beside sampling, by the rounds so far."""
         known = [family.beside_s for family in families if family.beside_s is not None]
         return sum(known) / len(known) if known else BESIDE_S
 
     # ---- later rounds -------------------------------------------------------------------------------------------
 
-    def _best(self, families: Sequence[FamilyState], left_s: float) -> tuple[int, Visit] | None:
+    def _best(self, families: Sequence[FamilyState], left_s: float) -> tuple[int, Round] | None:
         usual_s = self._beside_s(families)
-        visits = dict(self._affordable(families, usual_s, left_s))
-        if not visits:
+        rounds = dict(self._affordable(families, usual_s, left_s))
+        if not rounds:
             return None
-        number = max(visits, key=lambda each: self._worth(families[each], visits[each], usual_s, left_s))
-        return number, visits[number]
+        number = max(rounds, key=lambda each: self._worth(families[each], rounds[each], usual_s, left_s))
+        return number, rounds[number]
 
     def _affordable(
         self, families: Sequence[FamilyState], usual_s: float, left_s: float
-    ) -> Iterator[tuple[int, Visit]]:
-        """The next visit of each family, by its number, where the time is enough for it."""
+    ) -> Iterator[tuple[int, Round]]:
+        """The next round of each family, by its number, where the time is enough for it."""
         opened = sum(not family.over for family in families)
         for number, family in enumerate(families):
             instance_s = self._instance_s(family)
             most = int((left_s - _known(family.beside_s, usual_s)) / instance_s)
-            if family.visits and not family.over and most > 0:
+            if family.rounds and not family.over and most > 0:
                 wanted = max(2, math.ceil(GROWTH * family.instances))
                 instances = min(wanted, most, self.sampling.min_instances)
                 seconds = min(family.rest_s, instances * instance_s)
                 longest_s = min(OVERRUN * seconds, left_s - _known(family.beside_s, usual_s))
-                yield number, Visit(family.visits, seconds, instances, longest_s, max(left_s / opened, longest_s))
+                yield number, Round(family.rounds, seconds, instances, longest_s, max(left_s / opened, longest_s))
 
     def _instance_s(self, family: FamilyState) -> float:
         return max(_known(family.instance_s, self.first_s), 1e-3)
 
-    def _worth(self, family: FamilyState, visit: Visit, usual_s: float, left_s: float) -> tuple[bool, float]:
-        """The worth of a visit: first whether it leads to answers within the time, then how much a second gives."""
+    def _worth(self, family: FamilyState, planned: Round, usual_s: float, left_s: float) -> tuple[bool, float]:
+        """The worth of a round: first whether it leads to answers within the time, then how much a second gives."""
         beside_s = _known(family.beside_s, usual_s)
         if (answers := self._answers_a_second(family, beside_s, left_s)) > 0:
             return True, answers
-        assert visit.instances is not None
-        return False, _narrowing(family, visit.instances) / (beside_s + visit.sampling_s)
+        assert planned.instances is not None
+        return False, _narrowing(family, planned.instances) / (beside_s + planned.sampling_s)
 
     def _answers_a_second(self, family: FamilyState, beside_s: float, left_s: float) -> float:
-        """The most answers that a second of visits may give within the time, if nothing unexpected comes."""
-        lacking = sorted(lack for pair in family.pairs if (lack := _lacking(pair, family.visits)) < math.inf)
+        """The most answers that a second of rounds may give within the time, if nothing unexpected comes."""
+        lacking = sorted(lack for pair in family.pairs if (lack := _lacking(pair, family.rounds)) < math.inf)
         times_s = [
             instances * self._instance_s(family) + math.ceil(instances / self.sampling.min_instances) * beside_s
             for instances in lacking
@@ -243,16 +243,16 @@ def _known(value: float | None, usual: float) -> float:
     return usual if value is None else value
 
 
-def _lacking(pair: PairState, visits: int) -> float:
+def _lacking(pair: PairState, rounds: int) -> float:
     """Instances until a pair has an answer.
 
     That is unknown for a pair without an interval, or with one instance, whose interval does not hold what differs
-    between them: it is tried, and the less the more visits it had.
+    between them: it is tried, and the less the more rounds it had.
     """
     if pair.wanted is None:
         return math.inf
     if not math.isfinite(pair.half_width) or pair.instances < 2:
-        return float(max(1, visits) ** 2)
+        return float(max(1, rounds) ** 2)
     more = 1
     while half_width_after(pair, more) > pair.wanted:
         more = math.ceil(more * (1 + GROWTH))
@@ -262,10 +262,10 @@ def _lacking(pair: PairState, visits: int) -> float:
 
 
 def _narrowing(family: FamilyState, more: int) -> float:
-    """By how much the widest interval gets narrower; where there is none, less with every visit that gave none."""
+    """By how much the widest interval gets narrower; where there is none, less with every round that gave none."""
     widest = max(family.pairs, key=lambda pair: pair.half_width, default=PairState(math.inf, 0))
     if not math.isfinite(widest.half_width):
-        return WIDEST / max(1, family.visits) ** 2
+        return WIDEST / max(1, family.rounds) ** 2
     return min(widest.half_width, WIDEST) * (1 - half_width_after(widest, more) / (widest.half_width or math.inf))
 
 
