@@ -3,7 +3,7 @@
 A run's worker measures families. Started with other variables by that one, it is the place of variants that need them
 (`xebench.measuring.remote`), and so it is for functions that are measured apart, and as a rank of MPI. All ranks get
 the same requests at the same time; each has the session, the whole problem and the kernels. One without a device makes
-the next family's data.
+the next families' data.
 """
 
 from __future__ import annotations
