@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from xebench.measuring import messages
@@ -24,6 +25,7 @@ FAMILY = messages.MeasureFamily(
     compiled=["a"],
     compared=[("b", "a")],
     earlier={"hot": [{"b": [0.1, 1 / 3]}]},
+    upcoming=[],
 )
 WORK = Work(8, None, "fp32", 16)
 
@@ -63,3 +65,12 @@ def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
 def test_nothing_else_is_an_answer(line: bytes) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(line, type=WorkerMessage)
+
+
+def test_an_array_of_one_number_is_sent_as_the_number() -> None:
+    poison = np.broadcast_to(np.float32("nan"), (1 << 10, 1 << 10))
+    text = messages.pickled({"y": poison, "one": np.ones(1)})
+    assert text.nbytes < 1000
+    arrived = messages.unpickled(messages.Returned(text))
+    assert arrived["y"].shape == poison.shape and arrived["y"].dtype == poison.dtype and np.isnan(arrived["y"]).all()
+    assert arrived["one"].tolist() == [1.0]

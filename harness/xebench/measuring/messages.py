@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -174,7 +175,18 @@ WorkerMessage = (
 
 def pickled(value: Any) -> Bytes:
     """A value for another process of this program."""
-    return np.frombuffer(pickle.dumps(value), np.uint8)
+    text = io.BytesIO()
+    _Pickler(text).dump(value)
+    return np.frombuffer(text.getbuffer(), np.uint8)
+
+
+class _Pickler(pickle.Pickler):
+    """Writes an array of one repeated number, such as a poison, as that number."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.size > 1 and not any(value.strides):
+            return np.broadcast_to, (value[(0,) * value.ndim], value.shape)
+        return NotImplemented
 
 
 def unpickled(answer: Returned) -> Any:

@@ -180,7 +180,7 @@ class RemotePlace:
         if contents is None or not self._peers.ranks:
             return [contents] * self._count
         ranks = range(self._count)
-        return [{name: np.ascontiguousarray(array[rank]) for name, array in contents.items()} for rank in ranks]
+        return [{name: array[rank] for name, array in contents.items()} for rank in ranks]
 
     def _whole(self, parts: Sequence[Contents]) -> Contents:
         if not self._peers.ranks:
