@@ -61,7 +61,7 @@ def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -
 
 def test_what_is_known_precisely_does_not_wait_for_a_later_pass() -> None:
     progress = begin(passes=2)
-    for variant, stopped_by in (("a", "precision"), ("b", "pass"), ("c", "precision")):
+    for variant, stopped_by in (("a", "precision"), ("b", "round"), ("c", "precision")):
         progress.finish(variant, CaseResult(Status.OK, "", stopped_by))
     progress.begin(Round(1))
     assert progress.waiting == ["b"]
@@ -145,7 +145,7 @@ def test_a_family_is_over_when_nothing_waits_for_a_round() -> None:
     progress = begin()
     assert not progress.is_over
     progress.begin(Round())
-    progress.finish("a", CaseResult(Status.OK, "", "pass"))
+    progress.finish("a", CaseResult(Status.OK, "", "round"))
     progress.finish("b", CaseResult(Status.WRONG, "x"))
     assert not progress.is_over
     progress.finish("a", CaseResult(Status.OK, "", "precision"))
@@ -181,8 +181,15 @@ def test_work_that_cannot_be_kept_is_an_error_of_the_pattern(stated: Any) -> Non
 def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
     work: dict[str, Any] = {"bytes_moved": 8, "operations": None, "operation_kind": "int32", "slm_bytes": 16}
     work |= {"host_bytes": 4, "working_set_bytes": 32, "read_part": 0.5, "peer_bytes": 64}
-    row: dict[str, Any] = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "pass", "kernels": "[1]", **work}
-    row |= {"error_ulp": 0.5, "devices": "2 devices", "data_sets": 2, "program": "p", "switches_found": "{}"}
+    row: dict[str, Any] = {"variant": "a", "status": "ok", "reason": "", "stopped_by": "round", **work}
+    row |= {
+        "kernels": "[1]",
+        "error_ulp": 0.5,
+        "devices": "2 devices",
+        "data_sets": 2,
+        "program": "p",
+        "switches_found": "{}",
+    }
     row |= {"tolerance_used": 0.25, "rtol": 1e-5, "atol": 0.0, "first_commands": 3, "sampled_commands": 2}
     row |= {"prepared_kernels": 1, "doubt": "a", "odd_size": "right", "results_note": None, "traced": "{}"}
     row |= {"error_text": None}

@@ -271,7 +271,7 @@ def test_variables_that_no_worker_starts_with_are_the_error_of_their_pattern() -
 
 
 def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager, sink, _ = manage([READY, case("a", stopped_by="pass"), case("b", stopped_by="pass"), DONE])
+    manager, sink, _ = manage([READY, case("a", stopped_by="round"), case("b", stopped_by="round"), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     monkeypatch.setattr("xebench.runner.manager.is_as_declared", lambda info: False)
     assert manager.run_family(FAMILY, Round(1)) == {"a": "ok", "b": "ok"}, "what was found before stands"
@@ -299,7 +299,7 @@ def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session
     killed = WorkerKilled("killed from outside (signal SIGKILL)")
     manager, sink, workers = manage(
         [READY, (0, "sample"), killed],
-        [READY, case("b", stopped_by="pass"), DONE, case("b"), DONE],
+        [READY, case("b", stopped_by="round"), DONE, case("b"), DONE],
         sampling=Sampling(passes=2),
     )
     assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
@@ -316,7 +316,7 @@ def test_the_budget_that_ends_after_a_kill_does_not_take_its_reason() -> None:
 
 def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> None:
     work = Work(bytes_moved=8, operations=None, operation_kind="fp32", slm_bytes=None)
-    first = [CaseOver(name, CaseResult(Status.OK, "", "pass", work=work)) for name in "ab"]
+    first = [CaseOver(name, CaseResult(Status.OK, "", "round", work=work)) for name in "ab"]
     manager, sink, _ = manage(
         [READY, *first, DONE, case("a", "error"), case("b", "error"), DONE], sampling=Sampling(passes=2)
     )
@@ -427,7 +427,7 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
 def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     manager, sink, _ = manage(
         [
-            *(READY, case("a", stopped_by="pass"), case("b", stopped_by="pass"), DONE),
+            *(READY, case("a", stopped_by="round"), case("b", stopped_by="round"), DONE),
             *((0, "sample"), WorkerDied("signal SIGSEGV")),
         ],
         [READY, case("b"), DONE],
@@ -641,7 +641,7 @@ def test_hangs_in_later_passes_leave_what_was_found() -> None:
     manager, sink, _ = manage(
         [
             *(READY, CHECKED_A, VariantChecked("b"), VariantChecked("c")),
-            *(*(case(name, "ok", "pass") for name in "abc"), DONE, (0, "sample"), *hang(8.0)),
+            *(*(case(name, "ok", "round") for name in "abc"), DONE, (0, "sample"), *hang(8.0)),
         ],
         [READY, (0, "sample"), *hang(8.0)],
         timeout_s=8,
@@ -775,7 +775,7 @@ def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
 def test_the_seconds_of_rounds_are_in_each_case_by_what_they_went_into() -> None:
     manager, sink, _ = manage(
         [
-            *(READY, 2.0, case("a", stopped_by="pass"), case("b", stopped_by="pass")),
+            *(READY, 2.0, case("a", stopped_by="round"), case("b", stopped_by="round")),
             *(RoundSeconds({"sampling": 1.25, "checking": 0.5}), DONE),
             *(case("a"), 1.0, case("b"), RoundSeconds({"sampling": 0.25}), DONE),
         ]

@@ -191,7 +191,7 @@ DRIFTED = Interval(1.2, 1.1, 1.3, 10)
         (Circumstances(), "noise"),
         (Circumstances(stopped_by="precision"), "noise"),
         (Circumstances(stopped_by="budget"), "budget"),
-        (Circumstances(stopped_by="pass"), "budget"),
+        (Circumstances(stopped_by="round"), "budget"),
         (Circumstances(stopped_by="budget", drift=DRIFTED), "drift"),
         (Circumstances(drift=Interval(1.01, 1.005, 1.015, 10)), "noise"),
         (Circumstances(drift=Interval(1.2, 0.9, 1.5, 10)), "noise"),
@@ -279,7 +279,7 @@ def test_without_a_speedup(
     st.sampled_from([FASTER, Claim("slower"), Claim("same"), Claim("same", within=0.3), None]),
     st.builds(
         Circumstances,
-        stopped_by=st.sampled_from([None, "budget", "pass", "precision", "max blocks"]),
+        stopped_by=st.sampled_from([None, "budget", "round", "precision", "max blocks"]),
         drift=st.sampled_from([UNKNOWN, DRIFTED]),
         throttled=st.floats(0, 1),
         quantum=st.floats(0, 1),

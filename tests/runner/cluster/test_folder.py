@@ -94,7 +94,7 @@ def test_what_a_short_budget_left_wide_stands_until_there_is_better(tmp_path: Pa
         folder = folder_of(writer)
         folder.announce(plan)
         wide = result_of(one, "north")
-        cases = [{**row, "stopped_by": "pass"} for row in dict(wide.tables)["cases"]]
+        cases = [{**row, "stopped_by": "round"} for row in dict(wide.tables)["cases"]]
         folder.take(one, replace(wide, tables=[*wide.tables, ("cases", cases)]))
     earlier = load_run(tmp_path / "run")
     assert missing_families(plan, earlier, "cpu") == ([], plan)
