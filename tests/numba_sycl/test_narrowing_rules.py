@@ -10,7 +10,8 @@ import pytest
 from llvm_interpreter import Machine, Undefined, _exact, signed
 
 from numba_sycl.narrow import function_text, intervals, narrowing
-from numba_sycl.narrow.function_text import Function, LlvmInstruction, meet, outcome, where
+from numba_sycl.narrow.function_text import Function, meet, outcome, where
+from numba_sycl.narrow.llvm_line import LlvmInstruction
 
 #: Bits in the place of 64 and 32; arrays have fewer elements than BOUND, as they have fewer than 2**30.
 WIDE, NARROW, BOUND = 8, 4, 4
@@ -61,7 +62,7 @@ def test_the_interval_of_an_operation_has_all_its_results(kind: str, op: str, mo
     table = [[result(kind, op, a, b, width) for b in numbers] for a in numbers]
     lowest = np.array([[high if one is None else one for one in row] for row in table])
     highest = np.array([[low if one is None else one for one in row] for row in table])
-    one = LlvmInstruction("", "", "%x", kind, op, ["%a", "%b"], {"flags": ""})
+    one = LlvmInstruction("", "", "%x", kind, op, ["%a", "%b"])
     for (a, b), (c, d) in itertools.product(ranges(width), repeat=2):
         found = function_text.TRANSFER[kind](one, [(a, b), (c, d)])
         place = slice(a - low, b - low + 1), slice(c - low, d - low + 1)

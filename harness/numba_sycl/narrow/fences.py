@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Final
 
-from numba_sycl.narrow.function_text import NAME, Function, LlvmInstruction
+from numba_sycl.narrow.function_text import Function
+from numba_sycl.narrow.llvm_line import NAME, LlvmInstruction, last_word
 
 _ALL, _LOCAL = "912", "272"  # SPIR-V's memory semantics: sequentially consistent, of all memory or of local memory
-_BARRIER: Final = re.compile(
-    rf"@_Z22__spirv_ControlBarrierjjj\(i32 (?:noundef )?2, i32 (?:noundef )?2, i32 (?:noundef )?{_ALL}\)"
-)
-_ANY_CALL: Final = re.compile(r"\bcall [^@\n]*@\"?(?P<name>[\w.$]+)\"?\((?P<arguments>[^\n]*)")
-_SPACE: Final = re.compile(r"addrspace\((\d+)\)")
-_INCOMING: Final = re.compile(rf"\[ ({NAME}), %([\w.$-]+) \]")
+_BARRIER: Final = "_Z22__spirv_ControlBarrierjjj"
+_WORK_GROUP: Final = "2"  # SPIR-V's scope
 _LOCAL_SPACE: Final = "3"
 
 
@@ -26,11 +22,15 @@ def with_local_fences(function: Function) -> bool:
     overtake a read: what was read has to be in local memory at the barrier, or of no further use, as then nothing of it
     is still awaited.
     """
-    barriers = [one for one in function.instructions if _BARRIER.search(one.line)]
+    barriers = [one for one in function.instructions if _fences_all(one)]
     found = [one for one in barriers if _Exchange(function).is_local(one)] if barriers else []
     for one in found:
-        one.line = _BARRIER.sub(lambda match: match[0].replace(_ALL, _LOCAL), one.line)
+        one.line = one.line.replace(f" {_ALL})", f" {_LOCAL})")
     return bool(found)
+
+
+def _fences_all(one: LlvmInstruction) -> bool:
+    return one.callee == _BARRIER and [*map(last_word, one.parts)] == [_WORK_GROUP, _WORK_GROUP, _ALL]
 
 
 class _Exchange:
@@ -105,10 +105,10 @@ class _Exchange:
 
     def _needed(self, block: str, source: str, live: dict[str, set[str]]) -> set[str]:
         """The values that a block needs from a block before it."""
-        phis = [one for one in self._blocks[block] if " = phi " in one.line]
-        rest = [one for one in self._blocks[block] if " = phi " not in one.line]
+        phis = [one for one in self._blocks[block] if one.opcode == "phi"]
+        rest = [one for one in self._blocks[block] if one.opcode != "phi"]
         needed = _before(rest, live[block]) - {one.result for one in phis}
-        return needed | {name for one in phis for name, label in _INCOMING.findall(one.line) if label == source}
+        return needed | {name for one in phis for name, label in one.incoming if label == source}
 
     def _live_at(self, barrier: LlvmInstruction) -> set[str]:
         block = self._blocks[barrier.block]
@@ -120,37 +120,40 @@ def _before(instructions: list[LlvmInstruction], live: set[str]) -> set[str]:
     live = set(live)
     for one in reversed(instructions):
         live.discard(one.result)
-        live |= set(re.findall(NAME, one.line)) - {one.result}
+        live |= set(NAME.findall(one.line)) - {one.result}
     return live
 
 
 def _writes(one: LlvmInstruction) -> bool:
     """True if it may write global memory, or order accesses to it."""
-    line = one.line.lstrip()
-    if line.startswith("store "):
-        return _is_global(line)
-    if " = atomicrmw " in line or " = cmpxchg " in line or line.startswith("fence "):
-        return set(_SPACE.findall(line)) != {_LOCAL_SPACE}
-    call = _ANY_CALL.search(line)
-    if call is None:
-        return " call " in f" {line}"  # of what has no name
-    if "MemoryBarrier" in call["name"]:
+    if one.opcode == "store":
+        return _is_global(one.parts[1])
+    if one.opcode in ("atomicrmw", "cmpxchg", "fence"):
+        return set(_spaces(one.line)) != {_LOCAL_SPACE}
+    if one.opcode != "call" or not one.callee:
+        return one.opcode == "call"
+    if "MemoryBarrier" in one.callee:
         return True
-    takes_pointers = "*" in call["arguments"] or "ptr" in call["arguments"]
-    return takes_pointers and set(_SPACE.findall(call["arguments"])) != {_LOCAL_SPACE}
+    takes_pointers = any("*" in argument or "ptr" in argument for argument in one.parts)
+    return takes_pointers and set(_spaces(" ".join(one.parts))) != {_LOCAL_SPACE}
 
 
 def _reads(one: LlvmInstruction) -> bool:
     """True if it reads global memory that a kernel may write."""
-    return " = load " in one.line and _is_global(one.line) and "@__spirv_BuiltIn" not in one.line
+    return one.opcode == "load" and _is_global(one.parts[1]) and "@__spirv_BuiltIn" not in one.parts[1]
 
 
-def _is_global(access: str) -> bool:
-    """True if a load or a store is of another memory than a work-item's or a group's own."""
-    spaces = _SPACE.findall(access)  # the last is that of its address
+def _spaces(text: str) -> list[str]:
+    """The address spaces that a text names."""
+    return [part.partition(")")[0] for part in text.split("addrspace(")[1:]]
+
+
+def _is_global(address: str) -> bool:
+    """True if a pointer leads to another memory than a work-item's or a group's own."""
+    spaces = _spaces(address)  # the last is its own
     return bool(spaces) and spaces[-1] not in ("0", _LOCAL_SPACE)
 
 
 def _keeps(use: LlvmInstruction) -> bool:
     """True if a value goes to a work-item's own memory."""
-    return use.line.lstrip().startswith("store ") and not _SPACE.search(use.line)
+    return use.opcode == "store" and not _spaces(use.line)

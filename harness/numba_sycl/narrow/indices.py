@@ -8,12 +8,12 @@ negative: as it is within the extent on either side, its low 32 bits have its si
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from numba_sycl.narrow.function_text import Function, IntegerRange, LlvmInstruction, is_number
+from numba_sycl.narrow.function_text import Function, IntegerRange
+from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number, last_word
 
 #: What only grows where its operands grow.
 GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")
@@ -49,7 +49,7 @@ def wrapped_indices(function: Function) -> list[Wrapped]:
 def _of_test(function: Function, test: LlvmInstruction, negative: bool) -> list[Wrapped]:
     found = []
     for choice in function.uses[test.result]:
-        if choice.kind != "select" or choice.fields["condition"] != test.result:
+        if choice.kind != "select" or choice.condition != test.result:
             return []
         extent, other = choice.operands if negative else reversed(choice.operands)
         for use in function.uses[choice.result]:
@@ -80,7 +80,7 @@ def parts_of_indices(
             return element(use) == value
         if use.result not in found or use.op not in GROWING or value not in use.operands:
             return False
-        if use.fields.get("condition") == value or (use.op == "shl" and use.operands[0] != value):
+        if use.condition == value or (use.op == "shl" and use.operands[0] != value):
             return False
         others = [operand for operand in use.operands if operand != value]
         if use.op in ("phi", "select"):
@@ -129,13 +129,11 @@ def zeros(function: Function, value: str, depth: int = 0) -> int:
     return max(several) if one.op == "and" else sum(several) if one.op == "mul" else 0
 
 
-_STEP: Final = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*[\w ]+, [^%]*(?P<base>%[\w.$-]+), i64 \S+$")
-#: A ``getelementptr`` with one index.
-ELEMENT: Final = re.compile(
-    r"getelementptr (?:inbounds |nuw |nusw )*(?P<type>[\w ]+), [^%]*(?P<base>%[\w.$-]+), i64 (?P<index>%[\w.$-]+)$"
-)
-
-_ACCESS: Final = re.compile(r"^ +(?:%[\w.$-]+ = )?(?:load |store |(?:tail )?call )")
+def base_of(gep: LlvmInstruction) -> str:
+    """The pointer that the elements of an address with one index of 64 bits count from; "" for others."""
+    base = last_word(gep.parts[1])
+    plain = len(gep.parts) == 3 and len(gep.operands) == 1 and gep.type.isalnum()
+    return base if plain and not is_number(base) else ""
 
 
 class Addresses:
@@ -159,15 +157,14 @@ class Addresses:
 
         The array is reached from its start, in one step or in several that all go forwards: then each is within it.
         """
-        match = ELEMENT.search(gep.line)
-        if match is None:
+        base = base_of(gep)
+        if not base or is_number(gep.operands[0]):
             return ""
-        kind, base = match["type"].strip(), match["base"]
-        at_once = self._elements.get(base) == kind and self._is_accessed(gep.result, at_once=True)
+        at_once = self._elements.get(base) == gep.type and self._is_accessed(gep.result, at_once=True)
         if at_once:
-            return match["index"]
-        forwards = self._goes_forwards(gep) and self._starts_forwards(base, kind)
-        return match["index"] if forwards and self._is_accessed(gep.result, at_once=False) else ""
+            return gep.operands[0]
+        forwards = self._goes_forwards(gep) and self._starts_forwards(base, gep.type)
+        return gep.operands[0] if forwards and self._is_accessed(gep.result, at_once=False) else ""
 
     def _goes_forwards(self, gep: LlvmInstruction) -> bool:
         """True if a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
@@ -176,19 +173,18 @@ class Addresses:
     def _starts_forwards(self, base: str, kind: str) -> bool:
         while base not in self._elements:
             one = self._function.values.get(base)
-            match = _STEP.search(one.line) if one is not None and one.kind == "gep" else None
-            if one is None or match is None or not self._goes_forwards(one):
+            if one is None or one.kind != "gep" or not base_of(one) or not self._goes_forwards(one):
                 return False
-            base = match["base"]
+            base = base_of(one)
         return self._elements[base] == kind
 
     def _is_accessed(self, pointer: str, *, at_once: bool, depth: int = 0) -> bool:
         """True if memory is accessed through a pointer, or through others that steps forwards lead to."""
         for use in self._function.uses[pointer]:
-            leads_on = " = bitcast " in use.line
+            leads_on = use.opcode == "bitcast"
             leads_on |= use.kind == "gep" and not at_once and self._goes_forwards(use)
             if leads_on and (depth > 8 or not self._is_accessed(use.result, at_once=at_once, depth=depth + 1)):
                 return False
-            if not leads_on and not _ACCESS.search(use.line):
+            if not leads_on and use.opcode not in ("load", "store", "call"):
                 return False
         return True

@@ -16,9 +16,7 @@ from numba_sycl.narrow.function_text import (
     TRANSFER,
     Function,
     IntegerRange,
-    LlvmInstruction,
     is_moderate,
-    is_number,
     join,
     meet,
     of_source,
@@ -27,6 +25,7 @@ from numba_sycl.narrow.function_text import (
     widened,
 )
 from numba_sycl.narrow.indices import zeros
+from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
 # rounds before intervals that still grow are taken to the next of a few steps, and rounds that make them smaller again
 _PATIENCE: Final = 6
@@ -113,7 +112,7 @@ class Intervals:
         if one.kind == "phi":
             parts = [
                 self._on_edge(value, self._conditions(source, one.block), 0)
-                for value, source in zip(one.operands, one.sources, strict=True)
+                for value, source in one.incoming
                 if value != one.result
             ]
             some = [part for part in parts if part is not None]
@@ -130,7 +129,7 @@ class Intervals:
 
     def _extremum(self, one: LlvmInstruction) -> Callable[[Iterable[int]], int] | None:
         """``min`` or ``max``, where that is what is selected, or computed, of signed numbers."""
-        test = self._function.values.get(one.fields.get("condition") or "")
+        test = self._function.values.get(one.condition)
         op = one.op
         if one.kind == "select" and test is not None and test.operands in (one.operands, one.operands[::-1]):
             op = test.op if test.operands == one.operands else _SWAPPED[test.op]
@@ -156,8 +155,8 @@ class Intervals:
         while source not in seen:
             seen.add(source)
             branch = self._function.branches.get(source)
-            if branch is not None and branch.fields["then"] != branch.fields["other"]:
-                found += self._comparisons(branch.fields["condition"] or "", branch.fields["then"] == target, 0)
+            if branch is not None and branch.labels[0] != branch.labels[1]:
+                found += self._comparisons(branch.condition, branch.labels[0] == target, 0)
             before = self._function.predecessors[source]
             if len(before) != 1:
                 break
@@ -170,8 +169,7 @@ class Intervals:
         if one is None or depth > 4:
             return []
         if one.kind == "conjunction" and holds:
-            parts = [one.fields[key] for key in ("first", "second", "left", "right")]
-            return [said for part in parts if part for said in self._comparisons(part, True, depth + 1)]
+            return [said for part in one.operands for said in self._comparisons(part, True, depth + 1)]
         if one.kind != "comparison":
             return []
         left, right = one.operands
@@ -275,8 +273,8 @@ class Intervals:
             step = self._function.values.get(following)
             if step is None or step.kind != "binary" or step.op != "add" or step.operands[0] != phi.result:
                 continue
-            entry = self._conditions(phi.sources[at], phi.block)
-            for left, op, stop in self._conditions(phi.sources[1 - at], phi.block):
+            entry = self._conditions(phi.incoming[at][1], phi.block)
+            for left, op, stop in self._conditions(phi.incoming[1 - at][1], phi.block):
                 if op != "ne" or left not in (phi.result, following) or self._changes(stop, phi, 1 - at):
                     continue
                 if not self._meets(start, stop, step.operands[1]):
@@ -301,7 +299,7 @@ class Intervals:
 
     def _changes(self, value: str, phi: LlvmInstruction, back: int) -> bool:
         """True if a value is computed in the loop that a phi begins, so that it may be another in each round."""
-        body, waiting = {phi.block}, [phi.sources[back]]
+        body, waiting = {phi.block}, [phi.incoming[back][1]]
         while waiting:
             block = waiting.pop()
             if block not in body:

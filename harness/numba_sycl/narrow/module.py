@@ -8,19 +8,14 @@ from typing import Final
 
 from numba_sycl.narrow import BOUND
 from numba_sycl.narrow.fences import with_local_fences
-from numba_sycl.narrow.function_text import NAME, Function, IntegerRange, LlvmInstruction
+from numba_sycl.narrow.function_text import Function, IntegerRange
 from numba_sycl.narrow.intervals import Intervals
+from numba_sycl.narrow.llvm_line import LlvmInstruction, last_word, read_line
 from numba_sycl.narrow.narrowing import narrowed
 from numba_sycl.signature import ArrayType, LocalType, Signature
 
 _NUMBER: Final = re.compile(r"%(\d+)\b")
 _NAMED: Final = re.compile(r"%v(\d+)\b")
-_EXTREMUM: Final = re.compile(r"@llvm\.([su](?:min|max))\.i32\(")
-_LEFT: Final = re.compile(rf"  ({NAME}) = shl(?: nuw| nsw)* i64 ({NAME}), 32$")
-_RIGHT: Final = re.compile(rf"  ({NAME}) = ashr(?: exact)? i64 ({NAME}), 32$")
-_CALL: Final = re.compile(r"@_Z\d+get_(\w+)j\(i32 (?:noundef )?(\d+)\)")
-_OF_VECTOR: Final = re.compile(rf"extractelement <3 x i64> ({NAME}), i(?:32|64) (\d+)")
-_BUILT_IN: Final = re.compile(r"@__spirv_BuiltIn(\w+)")
 #: Products of these are ids of a group's first work-item.
 _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
 _IDS: Final = ("GlobalInvocationId", "global_id")
@@ -72,8 +67,7 @@ def _settled(text: str, kernel: str, signature: Signature) -> str:
     intervals = Intervals(function, _known(function, queries, signature, -BOUND)[0], firsts)
     changed = with_local_fences(function)
     for one in function.instructions:
-        assumed = any("@llvm.assume" in use.line for use in function.uses[one.result])
-        if one.kind == "comparison" and not assumed and (answer := intervals.answer(one)) is not None:
+        if one.kind == "comparison" and not function.is_assumed(one) and (answer := intervals.answer(one)) is not None:
             one.line, changed = f"  {one.result} = icmp {'eq' if answer else 'ne'} i32 0, 0", True
     return "\n".join([*lines[:start], function.text(), *lines[end + 1 :]]) if changed else ""
 
@@ -93,14 +87,14 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
     if " i32 %short." not in function:
         return "", 0
     whole = "\n".join([*lines[:start], function, *lines[end + 1 :]])
-    declared = {name for name in _EXTREMUM.findall(function) if f"declare i32 @llvm.{name}.i32(" not in text}
-    return whole + "".join(f"\ndeclare i32 @llvm.{name}.i32(i32, i32)\n" for name in sorted(declared)), limit
+    called = [name for name in ("smax", "smin", "umax", "umin") if f"@llvm.{name}.i32(" in function]
+    declarations = {name: f"declare i32 @llvm.{name}.i32(" for name in called}
+    return whole + "".join(f"\n{line}i32, i32)\n" for line in declarations.values() if line not in text), limit
 
 
 def _place(lines: list[str], kernel: str) -> tuple[int, int]:
     """The first and the last line of a function."""
-    define = re.compile(rf'define [^@]*@"?{re.escape(kernel)}"?\(')
-    start = next(number for number, line in enumerate(lines) if define.match(line))
+    start = next(at for at, line in enumerate(lines) if line.startswith("define ") and f" @{kernel}(" in line)
     return start, lines.index("}", start)
 
 
@@ -126,11 +120,13 @@ def _with_names(text: str) -> list[str]:
     lines: list[str] = []
     begun = within = False
     for line in text.splitlines():
-        if begun and not re.match(r"[\w.$-]+:", line):
+        label, colon, _ = line.partition(":")
+        if begun and (" " in label or not colon):
             lines.append(f"v{len(set(_NAMED.findall(lines[-1])))}:")  # numbers go on from the parameters
         begun = line.startswith("define ")
         within = begun or (within and line != "}")
-        lines.append(_NUMBER.sub(r"%v\1", re.sub(r"^(\d+):", r"v\1:", line)) if within else line)
+        named = f"v{line}" if colon and label.isdigit() else line
+        lines.append(_NUMBER.sub(r"%v\1", named) if within else line)
     return lines
 
 
@@ -139,11 +135,12 @@ def _with_signs(lines: list[str]) -> list[str]:
     cut: dict[str, str] = {}
     found: list[str] = []
     for line in lines:
-        if match := _LEFT.match(line):
-            cut[match[1]] = match[2]
-        if (match := _RIGHT.match(line)) and match[2] in cut:
-            low = f"{match[1]}.low"
-            found += [f"  {low} = trunc i64 {cut[match[2]]} to i32", f"  {match[1]} = sext i32 {low} to i64"]
+        one = read_line(line if line.endswith(", 32") else "", "")
+        if one.op == "shl" and one.operands[1] == "32":
+            cut[one.result] = one.operands[0]
+        if one.op == "ashr" and one.operands[1] == "32" and one.operands[0] in cut:
+            low = f"{one.result}.low"
+            found += [f"  {low} = trunc i64 {cut[one.operands[0]]} to i32", f"  {one.result} = sext i32 {low} to i64"]
         else:
             found.append(line)
     return found
@@ -156,12 +153,12 @@ def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
     """
     if one.kind != "id":
         return None
-    if call := _CALL.search(one.line):
-        return call[1], call[2]
-    element = _OF_VECTOR.search(one.line)
-    source = function.values.get(element[1]) if element else None
-    built_in = _BUILT_IN.search(source.line) if source else None
-    return (built_in[1], element[2]) if element and built_in else None
+    if one.callee:
+        return one.callee.partition("get_")[2].removesuffix("j"), last_word(one.parts[0])
+    vector, element = map(last_word, one.parts)
+    source = function.values.get(vector)
+    built_in = source.line.partition("@__spirv_BuiltIn")[2] if source else ""
+    return (built_in.partition(",")[0], element) if built_in else None
 
 
 def _queries(function: Function) -> tuple[list[str], dict[str, str]]:

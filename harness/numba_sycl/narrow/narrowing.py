@@ -11,15 +11,16 @@ computes the first once, and has the second in its messages.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from numba_sycl.narrow import BOUND
-from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, LlvmInstruction, is_number, range_of
-from numba_sycl.narrow.indices import ELEMENT, Addresses, Wrapped, counts, parts_of_indices, wrapped_indices, zeros
+from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, range_of
+from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, parts_of_indices, wrapped_indices, zeros
 from numba_sycl.narrow.intervals import Intervals
+from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
 _COMPUTED: Final = ("binary", "phi", "select", "freeze", "extremum", "saturated")
 # operations whose low 32 bits depend on no others
@@ -72,9 +73,7 @@ class _Rewriting:
 
     def _outcome(self, one: LlvmInstruction) -> bool | None:
         """The result of a comparison that is always the same, such as whether an index is negative."""
-        if one.kind != "comparison" or any("@llvm.assume" in use.line for use in self._function.uses[one.result]):
-            return None
-        return self._intervals.answer(one)
+        return None if one.kind != "comparison" or self._function.is_assumed(one) else self._intervals.answer(one)
 
     def is_bounded(self, one: Wrapped) -> bool:
         """True if an access bounds an index that counts from the end, so that its low bits have its sign."""
@@ -121,13 +120,13 @@ class _Rewriting:
 
     def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
-            return int(use.fields["width"] or 64) <= 32  # of the text
+            return int(use.type[1:]) <= 32  # of the text
         if id(use) in self._decided or id(use) in self._wrapped or self._is_halved(use):
             return True
         if use.kind == "gep":
             return self._addresses.index(use) == value
         if use.result in low and use.kind in _COMPUTED:
-            return value in use.operands and use.fields.get("condition") != value
+            return value in use.operands and use.condition != value
         return False
 
     def text(self) -> str:
@@ -139,7 +138,7 @@ class _Rewriting:
         parameters = [name for name in self._function.parameters if name in self._cut]
         begun = False
         for one in self._function.instructions:
-            is_phi = " = phi " in one.line
+            is_phi = one.opcode == "phi"
             if not begun and one.kind != "label":
                 waiting += [f"  {_short(name)} = trunc i64 {name} to i32" for name in parameters]
                 begun = True
@@ -169,7 +168,7 @@ class _Rewriting:
             body = self._truncation(one)
         elif one.kind == "to_float" and self._fits(one.operands[0]):
             if one.op == "sitofp" or self._is_positive(one.operands[0]):
-                body = f"sitofp i32 {self._of(one.operands[0])} to {one.fields['type']}"
+                body = f"sitofp i32 {self._of(one.operands[0])} to {one.type}"
         elif one.kind == "gep":
             return self._gep(one)
         return body and f"  {one.result} = {body}"
@@ -228,7 +227,7 @@ class _Rewriting:
         return self._function.instructions.index(one) < self._function.instructions.index(other)
 
     def _truncation(self, one: LlvmInstruction) -> str:
-        value, width = one.operands[0], int(one.fields["width"] or 64)
+        value, width = one.operands[0], int(one.type[1:])
         if width > 32 or not (value in self._whole or value in self._low):
             return ""
         return f"add i32 {self._of(value)}, 0" if width == 32 else f"trunc i32 {self._of(value)} to i{width}"
@@ -265,30 +264,29 @@ class _Rewriting:
         return of(left)[1] >> zeros(self._function, right) == 0 or of(right)[1] >> zeros(self._function, left) == 0
 
     def _gep(self, one: LlvmInstruction) -> str:
-        match = ELEMENT.search(one.line)
-        parts = self._parts(match["index"]) if match else None
-        if match and parts:
+        parts = self._parts(one.operands[0]) if base_of(one) and not is_number(one.operands[0]) else None
+        pointer, *indices = one.parts[1:]
+        if parts:
             start = f"{_short(one.result)}.start"
-            index = f", i64 {match['index']}"
-            step = one.line
             if not all(map(self._is_positive, itertools.chain(*parts))):  # the first may lead beyond the array
-                step = re.sub(r"getelementptr (?:inbounds |nuw |nusw )*", "getelementptr ", step)
+                one = replace(one, flags=[])
             lines, (stays, counted) = zip(
                 *(self._sum(start + str(k), part) for k, part in enumerate(parts)), strict=True
             )
-            first = step.replace(index, f", i32 {stays}").replace(f"{one.result} =", f"{start} =", 1)
-            second = step.replace(index, f", i32 {counted}").replace(f" {match['base']},", f" {start},", 1)
+            first = _address(one, start, pointer, f"i32 {stays}")
+            second = _address(one, one.result, pointer.replace(base_of(one), start), f"i32 {counted}")
             return "\n".join([*itertools.chain(*lines), first, second])
-        line = one.line
-        for index in {value for value in one.operands if not is_number(value)}:
-            if self._fits(index) or index in self._low:
-                place = rf"(?<=, )i64 {re.escape(index)}(?![\w.$-])"
-                line = re.sub(place, f"i32 {self._of(index)}", line)
-                if index in self._bounded:  # a GPU's compiler has to see that it is not negative
-                    wide = f"{_short(one.result)}.index"
-                    line = line.replace(f"i32 {self._of(index)}", f"i64 {wide}")
-                    line = f"  {wide} = zext i32 {self._of(index)} to i64\n{line}"
-        return line if line != one.line else ""
+        before = ""
+        for at, index in enumerate(indices):
+            kind, _, value = index.partition(" ")
+            if kind != "i64" or is_number(value) or not (self._fits(value) or value in self._low):
+                continue
+            indices[at] = f"i32 {self._of(value)}"
+            if value in self._bounded:  # a GPU's compiler has to see that it is not negative
+                wide = f"{_short(one.result)}.index"
+                before = f"  {wide} = zext {indices[at]} to i64\n"
+                indices[at] = f"i64 {wide}"
+        return "" if indices == one.parts[2:] else before + _address(one, one.result, pointer, *indices)
 
     def _sum(self, name: str, values: list[str]) -> tuple[list[str], str]:
         """Lines that add numbers, and their sum, which fits."""
@@ -306,10 +304,12 @@ class _Rewriting:
         if one.kind == "binary":
             return self._binary(one, values)
         if one.kind == "phi":
-            sources = zip(values, one.sources, strict=True)
-            return "phi i32 " + ", ".join(f"[ {value}, %{source} ]" for value, source in sources)
+            sources = (source for _, source in one.incoming)
+            return "phi i32 " + ", ".join(
+                f"[ {value}, %{source} ]" for value, source in zip(values, sources, strict=True)
+            )
         return {
-            "select": f"select i1 {one.fields.get('condition')}, i32 {', i32 '.join(values)}",
+            "select": f"select i1 {one.condition}, i32 {', i32 '.join(values)}",
             "freeze": f"freeze i32 {values[0]}",
             "saturated": f"{one.op[1:]} nsw i32 {', '.join(values)}",
             "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
@@ -318,7 +318,7 @@ class _Rewriting:
     def _binary(self, one: LlvmInstruction, values: list[str]) -> str:
         whole, bounded = one.result in self._whole, one.result in self._bounded
         op = "add" if self._is_sum(one) else one.op
-        flags = " exact" if "exact" in (one.fields["flags"] or "") and whole else ""
+        flags = " exact" if "exact" in one.flags and whole else ""
         if op in ("add", "sub", "mul", "shl"):
             positive = all(map(self._is_positive, one.operands))
             rises = positive and (bounded or (whole and self._is_positive(one.result)))
@@ -349,3 +349,8 @@ def _low_bits(number: int) -> int:
 
 def _short(value: str) -> str:
     return f"%short.{value[1:]}"
+
+
+def _address(gep: LlvmInstruction, name: str, pointer: str, *indices: str) -> str:
+    """The line of an address with another name, or from another pointer, or with other indices."""
+    return f"  {name} = getelementptr {' '.join((*gep.flags, gep.type))}, {', '.join((pointer, *indices))}"
