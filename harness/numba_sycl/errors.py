@@ -42,32 +42,32 @@ def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
     return otherwise or f"known are {', '.join(names) or 'none'}"
 
 
-class DpexError(Exception):
+class KernelError(Exception):
     """The root of the errors of kernels."""
 
 
-class NeedsCompiler(DpexError, Unsupported, RuntimeError):
+class NeedsCompiler(KernelError, Unsupported, RuntimeError):
     """A feature of numba-dpex alone was used where numba-dpex is not installed."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
 
 
-class NeedsOcloc(DpexError, Unsupported, RuntimeError):
+class NeedsOcloc(KernelError, Unsupported, RuntimeError):
     """A kernel in OpenCL C is to run on a back end that takes SPIR-V alone, and nothing makes SPIR-V of it here."""
 
     def __init__(self, kernel: str, backend: str, cause: str) -> None:
         super().__init__(f"kernel {kernel} is in OpenCL C, but {backend} takes SPIR-V only: {cause}")
 
 
-class NeedsSyclCompiler(DpexError, Unsupported, RuntimeError):
+class NeedsSyclCompiler(KernelError, Unsupported, RuntimeError):
     """A kernel in SYCL C++ is to be compiled, and what compiles it is not here."""
 
     def __init__(self, kernel: str, cause: str) -> None:
         super().__init__(f"kernel {kernel} is in SYCL C++: {cause}")
 
 
-class NotSimulated(DpexError, NotImplementedError):
+class NotSimulated(KernelError, NotImplementedError):
     """A function that needs several work-items at once was called in plain Python."""
 
     def __init__(self, function: str) -> None:
@@ -77,19 +77,19 @@ class NotSimulated(DpexError, NotImplementedError):
         )
 
 
-class KernelOnly(DpexError, NotImplementedError):
+class KernelOnly(KernelError, NotImplementedError):
     """The host called something that only kernels can do."""
 
 
-class NotOffered(DpexError, NotImplementedError):
+class NotOffered(KernelError, NotImplementedError):
     """A program uses a part of numba-dpex that this package does not have."""
 
 
-class RepairError(DpexError, RuntimeError):
+class RepairError(KernelError, RuntimeError):
     """A repair of numba-dpex does not fit the installed version."""
 
 
-class KernelCompileError(DpexError, RuntimeError):
+class KernelCompileError(KernelError, RuntimeError):
     """The Python function cannot be turned into SPIR-V; a note shows the source line between its neighbours.
 
     The compiler's own error is ``__context__``, which tracebacks do not show.
@@ -118,7 +118,7 @@ class KernelCompileError(DpexError, RuntimeError):
         return "\n".join(f"{'>' if n == at else ' '} {n:4} {linecache.getline(file, n).rstrip()}" for n in numbers)
 
 
-class KernelBuildError(DpexError, RuntimeError):
+class KernelBuildError(KernelError, RuntimeError):
     """The device's own compiler refused the SPIR-V.
 
     Attributes:
@@ -134,23 +134,23 @@ class KernelBuildError(DpexError, RuntimeError):
         self.reason = reason
 
 
-class UnsupportedByDevice(DpexError, Unsupported, RuntimeError):
+class UnsupportedByDevice(KernelError, Unsupported, RuntimeError):
     """The device lacks what the kernel or the launch needs (sub-group size, work-group size, local memory)."""
 
 
-class WidthsDiffer(DpexError, RuntimeError):
+class WidthsDiffer(KernelError, RuntimeError):
     """A kernel's two modules leave different bytes in an array (``NUMBA_SYCL_NARROW=check``)."""
 
 
-class SubmissionError(DpexError, RuntimeError):
+class SubmissionError(KernelError, RuntimeError):
     """The runtime refused a command, or would: a kernel was built for another context than its queue's."""
 
 
-class CommandRefused(DpexError, Refused, RuntimeError):
+class CommandRefused(KernelError, Refused, RuntimeError):
     """The driver has given up a command that the runtime had taken, so its results are not there."""
 
 
-class IndexSpaceError(DpexError, ValueError):
+class IndexSpaceError(KernelError, ValueError):
     """The index space does not fit the kernel: dimensions, divisibility, required work-group size."""
 
 
@@ -158,11 +158,11 @@ class ExtentError(IndexSpaceError, TypeError):
     """An extent of an index space is no whole number."""
 
 
-class ArgumentError(DpexError, TypeError):
+class ArgumentError(KernelError, TypeError):
     """An argument does not fit the kernel: count, kind, dtype, layout or the context that its memory lives in."""
 
 
-class OptionError(DpexError, ValueError):
+class OptionError(KernelError, ValueError):
     """A kernel option has a value that means nothing."""
 
 
@@ -170,5 +170,5 @@ class TextSignature(OptionError, NotImplementedError):
     """A decorator was given signatures as text."""
 
 
-class ProfilingUnavailable(DpexError, RuntimeError):
+class ProfilingUnavailable(KernelError, RuntimeError):
     """The event carries no times: its queue was made without ``enable_profiling``, or the driver gives none."""

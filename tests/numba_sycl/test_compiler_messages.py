@@ -16,9 +16,9 @@ from numba_sycl import build, compile_kernel, device_func, kernel
 from numba_sycl.errors import (
     ArgumentError,
     BrokenEnvironment,
-    DpexError,
     KernelBuildError,
     KernelCompileError,
+    KernelError,
     KernelOnly,
     Refused,
     Unsupported,
@@ -225,9 +225,9 @@ def test_every_error_is_of_the_family() -> None:
     from numba_sycl import errors
 
     own = [value for value in vars(errors).values() if getattr(value, "__module__", "") == errors.__name__]
-    of_environments = UserError, BrokenEnvironment, Unsupported, Refused, DpexError
+    of_environments = UserError, BrokenEnvironment, Unsupported, Refused, KernelError
     raised = [error for error in own if isinstance(error, type) and error not in of_environments]
     assert raised
     for error in raised:
-        assert issubclass(error, DpexError)
+        assert issubclass(error, KernelError)
         assert issubclass(error, RuntimeError | TypeError | ValueError)

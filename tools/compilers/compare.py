@@ -181,7 +181,7 @@ def compare_kernel(
     """Run both modules of a kernel on the same bytes."""
     from numba_sycl import PreparedLaunch, build
     from numba_sycl.compiler import compile_here
-    from numba_sycl.errors import DpexError
+    from numba_sycl.errors import KernelError
     from numba_sycl.signature import CompiledKernel, as_usm_array
     from xebench.patterns.registry import portable_source
 
@@ -211,7 +211,7 @@ def compare_kernel(
             after.append({at: buffer.copy_to_host() for at, buffer in buffers.items()})
     except FileNotFoundError:
         line |= {"outcome": "not run", "reason": f"{theirs} has no such module"}
-    except DpexError as error:
+    except KernelError as error:
         line |= {"outcome": "not run", "reason": str(error)}
     else:
         first, ours, again = after

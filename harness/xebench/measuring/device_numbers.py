@@ -10,7 +10,7 @@ import numpy as np
 
 from numba_sycl import PreparedLaunch, build, compile_kernel, opencl_kernel
 from numba_sycl.device_kernel import DeviceKernel
-from numba_sycl.errors import DpexError
+from numba_sycl.errors import KernelError
 from numba_sycl.kernel_api import Range
 from numba_sycl.sycl_types import Array
 from xebench.errors import XebenchError
@@ -76,7 +76,7 @@ class DeviceNumbers:
         """See `Maker`: none where the driver takes no OpenCL C, or the device lacks memory."""
         try:
             return self._fill(values, asked, key, before)
-        except (DpexError, XebenchError):
+        except (KernelError, XebenchError):
             return None
 
     def _fill(self, values: Array, asked: Asked, key: Sequence[int], before: int) -> int:

@@ -399,9 +399,9 @@ class DeviceBenchmark:
     @staticmethod
     def _fail(error: Exception) -> Any:
         """Fail with one line for our errors, and with the traceback for the user's own."""
-        from numba_sycl.errors import DpexError
+        from numba_sycl.errors import KernelError
 
-        if isinstance(error, XebenchError | DpexError):
+        if isinstance(error, XebenchError | KernelError):
             fail_at_call(first_line(error))
         raise error
 

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numba_sycl import DpexError
+from numba_sycl import KernelError
 from numba_sycl import kernel_api as kapi
 from numba_sycl.sycl_types import Array, UsmArray
 from xebench.errors import TooLarge, Unsupported, describe_error, first_line
@@ -50,7 +50,7 @@ LATE_PART = 0.2
 
 LATE_NS = 500_000
 #: Exceptions of a form that the device should run.
-FAILURES = (WrongResult, DpexError)
+FAILURES = (WrongResult, KernelError)
 #: Elements written or compared at once, so that the host's part stays in its caches.
 PIECE = 1 << 18
 
