@@ -73,7 +73,7 @@ class Told:
 
     def __init__(self) -> None:
         self.begun: list[tuple[int, int, str, float | None]] = []
-        self.over: list[tuple[str, list[tuple[str, str, str]]]] = []
+        self.over: list[tuple[str, list[tuple[str, str]]]] = []
 
     def say(self, text: str) -> None: ...
     def stage(self, text: str) -> None: ...
@@ -82,8 +82,8 @@ class Told:
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
         self.begun.append((done, total, name, left_s))
 
-    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        self.over.append((name, list(answers)))
+    def finished(self, name: str, results: Sequence[tuple[str, str]]) -> None:
+        self.over.append((name, list(results)))
 
 
 def rounds_of(
@@ -106,7 +106,7 @@ def test_time_goes_to_the_claim_that_is_open_and_what_is_sure_is_told_at_once() 
     assert [name for name, _ in manager.asked][:2] == ["sure", "open"]
     later = [name for name, _ in manager.asked][2:]
     assert later and set(later) == {"open"}
-    assert told.over[0] == ("sure", [("b", "holds", "2.00x")])
+    assert told.over[0] == ("sure", [("b", "2.00x")])
     assert [name for name, _ in told.over] == ["sure", "open"], "each is told once, what stays open at the end"
     assert manager.now <= 25.0
     assert (unfinished.never, unfinished.cut_off, unfinished.wide) == ([], 0, 2)

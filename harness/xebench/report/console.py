@@ -19,7 +19,6 @@ from rich.text import Text
 
 from xebench.errors import escape_controls
 from xebench.report.units import long_time
-from xebench.vocabulary import Answer
 
 
 class ShownConsole(Console):
@@ -110,15 +109,14 @@ class ProgressLine:
         """Show the variant that is at work."""
         self._bar.update(self._task, description=f"{self._name}: {name}")
 
-    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Print the result of a family as a permanent line: answers to its claims, or measurements if it has none.
+    def finished(self, name: str, results: Sequence[tuple[str, str]]) -> None:
+        """Print the speed-ups of a family as a permanent line.
 
         Args:
             name: name of the family.
-            answers: variant, answer, and a few words such as ``1.97x``.
+            results: variants, each with a few words such as ``1.97x``, or ``skipped: needs a GPU``.
         """
-        told = [answer for answer in answers if answer[1] != Answer.NO_CLAIM] or answers
-        found = "; ".join(f"{variant} {_in_words(answer, words)}" for variant, answer, words in told)
+        found = "; ".join(f"{variant}{' ' if words[0].isdigit() else ': '}{words}" for variant, words in results)
         what = f"{name}: {found}" if found else name
         self._print(f"{self._when}, {what}" if self._when else what)
 
@@ -151,10 +149,3 @@ class _Progress(ProgressColumn):
         rounds = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
         line = "  ".join(filter(None, [rounds, left, task.description]))
         return Text(f"{self._alive.render(task.get_time())} {line}")
-
-
-def _in_words(answer: str, words: str) -> str:
-    """``holds 1.97x``, and what is no figure after a colon: ``skipped: needs a GPU``."""
-    if not words or words == answer:
-        return answer
-    return f"{answer} {words}" if words[0].isdigit() else f"{answer}: {words}"

@@ -1,27 +1,24 @@
 """The rounds of a run: of one family after another, planned by what their instances say so far.
 
-Answers come from the judge of the table `pairs` (`xebench.results.analysis.judge`). The table also uses the timer's
-quantum, drift and the host's times, so its answers may differ from those of the progress lines.
+The progress lines show speed-ups. Answers need all pairs of the run: the table `pairs` has them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.results.analysis.answer import Circumstances, judge
-from xebench.results.analysis.claim import Claim, Judgement, in_brief
+from xebench.results.analysis.claim import Claim, in_brief
 from xebench.results.analysis.intervals import Interval, grouped_interval
 from xebench.results.analysis.judge import Comparison, family_comparisons
-from xebench.results.analysis.moderation import NOTHING, Prior, moderate
 from xebench.results.analysis.statistics import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
@@ -29,12 +26,15 @@ from xebench.runner.resource_limits import RunBudget
 from xebench.runner.round_plan import FamilyState, PairState, RoundPlan
 from xebench.runner.run_options import Progress
 from xebench.system.runtime.machine import spare_cores
-from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, StopReason, find_baseline
+from xebench.vocabulary import Answer, DeviceClass, Outcome, Reason, find_baseline
 
 #: A family makes room for others if even an interval wider by this factor would answer its claim. Repeated looks find
 #: an answer by luck: with ten looks, intervals wider by 1.3 (confidence 0.9894) are wrong together as often as one of
 #: 95 % is alone (Pocock 1977, "Group sequential methods in the design and analysis of clinical trials", table 1).
 MARGIN: Final = 1.3
+
+#: Answers that a progress line prints before the reason.
+_WITH_ANSWER: Final = (Answer.SKIPPED, Answer.NOT_ASKED)
 
 
 @dataclass(frozen=True)
@@ -43,59 +43,41 @@ class PairSoFar:
 
     Attributes:
         variant: name of the variant.
-        judgement: current answer.
-        words: short text: the speed-up, or the variant's status.
+        words: short text: the speed-up, or why there is none. The answer is for the end, when all pairs are known.
+        claimed: True if something is claimed of the pair.
         state: state for the plan; None if there is and will be no speed-up.
     """
 
     variant: str
-    judgement: Judgement
     words: str
+    claimed: bool
     state: PairState | None = None
 
 
-#: Prior from all pairs of a run, by state of the caches.
-PriorOf = Callable[[str], Prior]
-
-
-def pairs_so_far(
-    progress: FamilyProgress, device: Mapping[str, Any], prior_of: PriorOf = lambda state: NOTHING
-) -> list[PairSoFar]:
-    """All pairs of a family, in each state of the caches.
-
-    Args:
-        progress: the family's state and results so far.
-        device: its row of the table `devices`.
-        prior_of: the prior by the run's other pairs of this metric; it counts if it has ended the sampling.
-    """
+def pairs_so_far(progress: FamilyProgress) -> list[PairSoFar]:
+    """All pairs of a family, in each state of the caches."""
     members = progress.rows()
     baseline = find_baseline(members, role=lambda case: str(case["role"]))
     return [
-        pair
-        for one in family_comparisons(members)
-        for pair in _pair(progress, one, device, prior_of, is_first=one.baseline is baseline)
+        pair for one in family_comparisons(members) for pair in _pair(progress, one, is_first=one.baseline is baseline)
     ]
 
 
-def _pair(
-    progress: FamilyProgress, one: Comparison, device: Mapping[str, Any], prior_of: PriorOf, *, is_first: bool
-) -> Iterator[PairSoFar]:
-    name, against = str(one.case["variant"]), str(one.baseline["variant"])
+def _pair(progress: FamilyProgress, one: Comparison, *, is_first: bool) -> Iterator[PairSoFar]:
+    name, against, claimed = str(one.case["variant"]), str(one.baseline["variant"]), one.claim is not None
     if judged := one.ended():
         word = one.claim.word if one.claim else None
-        yield PairSoFar(name, judged, in_brief(judged.answer, judged.code, judged.reason, word=word, baseline=against))
+        why = in_brief(judged.answer, judged.code, judged.reason, word=word, baseline=against) or judged.answer
+        yield PairSoFar(name, f"{judged.answer}: {why}" if judged.answer in _WITH_ANSWER else why, claimed)
         return
     states, sampling = progress.sampling.states, progress.sampling
     for state in states:
         logs = _logs(progress, state, name if is_first else f"{name}/{against}")
-        if one.case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
-            logs = moderate(logs, prior_of(state))
-        judged = one.judge(ratio_of(logs), device, Circumstances(one.case["stopped_by"]))
         speedup = math.exp(logs.estimate) if logs.n else math.nan
         shown = f"{speedup:{'.2f' if speedup < 10 else '.3g'}}x" if logs.n else Reason.NO_SAMPLE
         over = "" if is_first else f"over {against}"
         words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
-        yield PairSoFar(name, judged, words, pair_state(logs, one.claim, one.band, sampling.few_instances))
+        yield PairSoFar(name, words, claimed, pair_state(logs, one.claim, one.band, sampling.few_instances))
 
 
 def _logs(progress: FamilyProgress, state: str, key: str) -> Interval:
@@ -219,11 +201,11 @@ class Rounds:
                 states[number] = replace(states[number], late=True)
 
     def _look(self, number: int) -> FamilyState:
-        """The present state of a family; sure answers are reported once."""
+        """The present state of a family; it is reported once when its answers are sure."""
         known = self.manager.progress_of(self.families[number])
         if known is None or known.round is None:
             return FamilyState(rest_s=self.plan.sampling.budget_s)
-        pairs = self._pairs(known)
+        pairs = pairs_so_far(known)
         state = FamilyState(
             rounds=known.round.number + 1,
             over=known.is_over,
@@ -236,22 +218,19 @@ class Rounds:
             self._tell(number, pairs)
         return state
 
-    def _pairs(self, known: FamilyProgress) -> list[PairSoFar]:
-        return pairs_so_far(known, self.manager.device, partial(self.manager.prior, known.family.pattern.metric))
-
     def _is_sure(self, state: FamilyState) -> bool:
         few = self.plan.sampling.few_instances
         return bool(state.pairs) and all(pair.wanted is None and pair.instances >= few for pair in state.pairs)
 
     def _tell_the_rest(self, states: Sequence[FamilyState]) -> None:
-        """Report the remaining families: their answers are final without another round, although they are not sure."""
+        """Report the remaining families, which have no other round, although their answers are not sure."""
         for number, state in enumerate(states):
             known = self.manager.progress_of(self.families[number])
             if state.rounds and known is not None:
-                self._tell(number, self._pairs(known))
+                self._tell(number, pairs_so_far(known))
 
     def _tell(self, number: int, pairs: Sequence[PairSoFar]) -> None:
         if number not in self._told:
             self._told.add(number)
-            answers = [(pair.variant, str(pair.judgement.answer), pair.words) for pair in pairs]
-            self.progress.finished(self.families[number].title(), answers)
+            told = [pair for pair in pairs if pair.claimed] or pairs
+            self.progress.finished(self.families[number].title(), [(pair.variant, pair.words) for pair in told])

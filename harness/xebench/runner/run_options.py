@@ -231,10 +231,10 @@ class Progress(Protocol):
     def variant(self, name: str) -> None:
         """A variant of the family is at work."""
 
-    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Called when a family gets no further round, or its answers are certain.
+    def finished(self, name: str, results: Sequence[tuple[str, str]]) -> None:
+        """Called when a family gets no further round, or its answers are sure.
 
         Args:
             name: name of the family.
-            answers: variants, each with its current answer and a short text such as ``1.97x``.
+            results: variants, each with a short text such as ``1.97x``.
         """

@@ -1,6 +1,6 @@
 """The judge of pairs: answer a claim by the cases of two variants and their samples so far.
 
-The table `pairs` and the progress of a run both use it; the table has more of the circumstances.
+The table `pairs` has its answers. A run's progress shows those alone that follow from a status.
 """
 
 from __future__ import annotations

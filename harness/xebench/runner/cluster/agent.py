@@ -225,7 +225,7 @@ class Agent:
             if not self._calibrated:
                 self._calibrate()
             self._rows.take()
-            told, first = _Answers(), self._manager.next_sample
+            told, first = _Results(), self._manager.next_sample
             share_s = None if asked.share_s is None else min(asked.share_s, run_budget.left_s())
             plan = replace(self._options, run_budget_s=share_s).round_plan()
             unfinished = Rounds([family], self._manager, plan, RunBudget(share_s), told, held=nullcontext).run()
@@ -236,7 +236,7 @@ class Agent:
         self._manager.worker_was_killed = False
         tables = self._rows.take()
         end = self._manager.next_sample
-        return FamilyResult(self._row, tables, first, end, told.answers, killed, lacks, unfinished.wide)
+        return FamilyResult(self._row, tables, first, end, told.results, killed, lacks, unfinished.wide)
 
     def _calibrate(self) -> None:
         """Measure the device's roofs and the instrument's own error, once in a run."""
@@ -295,16 +295,16 @@ class _Rows:
         self.append("checks", [check._asdict() for check in checks])
 
     def take(self) -> list[tuple[str, list[Mapping[str, Any]]]]:
-        """The answers since the last call."""
+        """The rows since the last call."""
         taken, self._tables = self._tables, []
         return taken
 
 
 @dataclass
-class _Answers:
+class _Results:
     """The results of a family's rounds: the progress of one family."""
 
-    answers: Sequence[tuple[str, str, str]] = ()
+    results: Sequence[tuple[str, str]] = ()
 
     def say(self, text: str) -> None:
         """Ignore the text: nothing is printed here."""
@@ -318,9 +318,9 @@ class _Answers:
     def variant(self, name: str) -> None:
         """Do nothing: the manager reports."""
 
-    def finished(self, name: str, answers: Sequence[tuple[str, str, str]]) -> None:
-        """Keep the answers."""
-        self.answers = answers
+    def finished(self, name: str, results: Sequence[tuple[str, str]]) -> None:
+        """Keep the results."""
+        self.results = results
 
 
 def chosen(arguments: list[str]) -> dict[str, Any]:

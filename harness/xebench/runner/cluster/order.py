@@ -178,7 +178,7 @@ class FamilyResult:
         device: row of its device, with roofs if it measured them.
         tables: rows in the order of arrival; each entry has rows of one table.
         first_sample, end_sample: numbers that samples and checks may have.
-        answers: variant, answer and short text of each, for progress.
+        results: variants, each with a short text, for progress.
         cut_off: True if another process killed a worker, so that cases lack results.
         lacks: number of families without enough time: 0 or 1.
         wide: number of families that need another round: 0 or 1.
@@ -188,7 +188,7 @@ class FamilyResult:
     tables: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
     first_sample: int
     end_sample: int
-    answers: Sequence[tuple[str, str, str]]
+    results: Sequence[tuple[str, str]]
     cut_off: bool = False
     lacks: int = 0
     wide: int = 0

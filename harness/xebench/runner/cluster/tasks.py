@@ -387,7 +387,7 @@ class Tasks:
             self.lacking += result.lacks
             self.wide += result.wide
             self._end(number)
-            self._progress.finished(f"{family.title()} on {result.device['host']}", result.answers)
+            self._progress.finished(f"{family.title()} on {result.device['host']}", result.results)
         elif type(error).__name__ == "KilledWorker":
             reason = "every worker that received it died"
             with self._signals.held():
