@@ -149,10 +149,12 @@ def test_the_next_steps_are_commands() -> None:
     ended = changed(run, manifest={**run.manifest, "ended_by": "run budget"})
     assert f"xebench run --resume {run.path}" in dict(next_steps(ended))
     noisy_ones = run.pairs.assign(answer="undecided", reason_code="noise")
-    command = ["run", "a", "--path", "a b.py", "--preset=smoke", "--budget", "3", "--set", "n=4"]
-    again = changed(run, pairs=noisy_ones, manifest={**run.manifest, "command": command})
-    step = "xebench run a b c --path 'a b.py' --preset=smoke --set n=4 --precision 0.005 --budget 2m"
+    command = ["run", "a b.py", "--preset=smoke", "--budget", "3", "--set", "n=4"]
+    of_files = {**run.manifest, "command": command, "request": {"paths": ["/a b.py"]}}
+    again = changed(run, pairs=noisy_ones, manifest=of_files)
+    step = "xebench run a b c --path '/a b.py' --preset=smoke --set n=4 --precision 0.005 --budget 2m"
     assert (step, "may decide what is undecided (2 more patterns likewise)") in next_steps(again)
+    assert re.fullmatch("xebench show [abcde] v --path '/a b.py'", next_steps(changed(run, manifest=of_files))[0][0])
 
 
 def test_each_chapter_has_its_mean(all_answers: Run) -> None:

@@ -270,7 +270,7 @@ def _range(low: float, high: float) -> str:
 REASONS_NAMED: Final = 3
 
 #: Options of a run that say what is measured, and where; each has a value.
-_REPEATED: Final = ("--path", "--preset", "--set", "--device", "--metric", "--state")
+_REPEATED: Final = ("--preset", "--set", "--device", "--metric", "--state")
 
 #: Reasons of missing answers that a longer or quieter run may give.
 _WORTH_TIME: Final = (Reason.NOISE, Reason.BUDGET, Reason.FEW_BLOCKS, Reason.DRIFT, Reason.MEASURED)
@@ -352,7 +352,8 @@ def _steps_of(
     """
     if hurts:
         worst = hurts[0]
-        yield f"xebench show {worst['pattern']} {worst['variant']}", f"what hurts most, beside {worst['baseline']}"
+        command = " ".join(["xebench show", worst["pattern"], worst["variant"], *_files(run)])
+        yield command, f"what hurts most, beside {worst['baseline']}"
     undecided = [pair for pair in pairs if pair["answer"] == Answer.UNDECIDED and text(pair["claim"])]
     open_still = list(dict.fromkeys(p["pattern"] for p in undecided if text(p["reason_code"]) in _WORTH_TIME))
     if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):
@@ -372,9 +373,14 @@ def _steps_of(
 def _again(run: Run, patterns: Sequence[str]) -> str:
     """The command of the run for some of its patterns: the same files, preset, device and values."""
     words = [*map(str, run.manifest.get("command", ())), ""]
-    kept: list[str] = []
+    kept = _files(run)
     for word, value in pairwise(words):
         name, given, _ = word.partition("=")
         if name in _REPEATED:
-            kept += [word] if given else [word, value]
-    return " ".join(["xebench run", *patterns, *map(shlex.quote, kept)])
+            kept += map(shlex.quote, [word] if given else [word, value])
+    return " ".join(["xebench run", *patterns, *kept])
+
+
+def _files(run: Run) -> list[str]:
+    """The options that name the user's own pattern files."""
+    return [f"--path {shlex.quote(path)}" for path in run.manifest.get("request", {}).get("paths", ())]
