@@ -61,7 +61,7 @@ def argument(session, p):
 
 @pattern.optimized(
     claim=(
-        Claim("instructions", on=("gpu",), strength="implied", source="G 8505 to 8507"),
+        Claim("instructions", on=("gpu",), strength="implied", source="G 8507"),
         # Neither kernel has a loop, so that the times are those of a launch: only a slow argument would show.
         Claim("same", within=0.05),
     )

@@ -55,7 +55,7 @@ def first_launch(session, p):
     add_vectors(session, p)
 
 
-@pattern.optimized(claim=Claim("faster", source="G 8227, 8246 to 8250"))
+@pattern.optimized(claim=Claim("faster", source="G 8227, 8246 to 8249"))
 def later_launch(session, p):
     """The driver built it for an earlier launch."""
     add_vectors(session, p)

@@ -123,7 +123,7 @@ def one_device(session, p, devices):
 
 
 # Every frame is awaited by the other device, which needs an element of it. The guide advises against it for the quality
-# of what is compressed (G 21969 to 21987), and says nothing of time.
+# of what is compressed (G 21970 to 21987), and says nothing of time.
 @pattern.intermediate(claim=Claim("slower", against="streams_apart", on=("gpu",)))
 def every_frame_cut(session, p, devices):
     """Each device has a part of every frame; neighbouring parts exchange an element after each."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, fit, kernel, output
+from xebench import Claim, Pattern, Problem, ceil_div, fit, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -16,7 +16,8 @@ pattern = Pattern(
         "guide": {"lines": 1 << 22},
     },
     own_sizes="the guide has no program",
-    odd_sizes={},
+    axes={"work_group_size": (256,)},  # 16 lines: groups of one line would wait for their dispatch, not for memory
+    odd_sizes={"lines": 1019},
 )
 
 LINE = 16  # words of a line of 64 bytes
@@ -27,8 +28,9 @@ SPREAD = 0.1  # "approximate", says the guide, without a number
 @kernel
 def copy_lines(item: kapi.NdItem, order, x, y):
     i = np.uint32(item.get_global_id(0))
-    place = np.uint32(order[i // LINE] * np.uint32(LINE) + i % LINE)
-    y[place] = x[place]
+    if i < y.shape[0]:
+        place = np.uint32(order[i // LINE] * np.uint32(LINE) + i % LINE)
+        y[place] = x[place]
 
 
 @pattern.problem
@@ -48,26 +50,27 @@ def expected(p):
     return {"y": p.x}
 
 
-def in_order(session, p, order):
+def in_order(session, p, work_group_size, order):
     there = session.alloc(p.lines, np.uint32)
     session.copy(there, order.astype(np.uint32))
     session.wait()
-    return lambda: session.launch(copy_lines, kapi.NdRange((p.lines * LINE,), (LINE,)), there, p.x, p.y)
+    items = ceil_div(p.lines * LINE, work_group_size) * work_group_size
+    return lambda: session.launch(copy_lines, kapi.NdRange((items,), (work_group_size,)), there, p.x, p.y)
 
 
 @pattern.naive
-def at_random(session, p):
+def at_random(session, p, work_group_size):
     """The next line is any other."""
-    return in_order(session, p, p.host.random)
+    return in_order(session, p, work_group_size, p.host.random)
 
 
-@pattern.intermediate(claim=Claim("same", within=SPREAD, on=("gpu",), source="G 16595"))
-def strided(session, p):
+@pattern.intermediate(claim=Claim("same", within=SPREAD, on=("gpu",), source="G 16593"))
+def strided(session, p, work_group_size):
     """The next line is 257 lines further on."""
-    return in_order(session, p, np.arange(p.lines) * STRIDE % p.lines)
+    return in_order(session, p, work_group_size, np.arange(p.lines) * STRIDE % p.lines)
 
 
-@pattern.optimized(claim=Claim("same", within=SPREAD, on=("gpu",), source="G 16595"))
-def sequential(session, p):
+@pattern.optimized(claim=Claim("same", within=SPREAD, on=("gpu",), source="G 16593"))
+def sequential(session, p, work_group_size):
     """One line after the other."""
-    return in_order(session, p, np.arange(p.lines))
+    return in_order(session, p, work_group_size, np.arange(p.lines))

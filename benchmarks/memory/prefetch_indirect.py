@@ -87,7 +87,7 @@ ON_MAX = ("intel_gpu", "intel_2d_block_io")
 # `sycl::global_ptr::prefetch` is this hint (G 4286). The guide says that it may cost time, and claims no more (G 4207).
 @pattern.intermediate(requires=ON_MAX)
 def prefetch_to_last_cache(session, p, work_group_size):
-    """The next place is asked for before the roots are added, and comes to the last cache (L3; G 4158)."""
+    """The next place is asked for before the roots are added, and comes to the last cache (L3; G 4160)."""
     return launcher(session, p, work_group_size, f"-DHINT={LAST_CACHE}")
 
 
@@ -99,5 +99,5 @@ def prefetch_to_last_cache(session, p, work_group_size):
     requires=ON_MAX,
 )
 def prefetch_to_first_cache(session, p, work_group_size):
-    """It comes to the first cache as well (L1; G 4292)."""
+    """It comes to the first cache as well (L1; G 4290)."""
     return launcher(session, p, work_group_size, f"-DHINT={FIRST_CACHE}")

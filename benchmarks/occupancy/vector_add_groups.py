@@ -13,7 +13,7 @@ pattern = Pattern(
     guide="Thread Mapping and GPU Occupancy / A Detailed Example",
     lesson="Occupancy is the launch's threads over the device's: count your work-groups before you tune the kernel.",
     # In the guide every work-group adds 131,072 elements of its own: more groups do more work, and from twelve on, we
-    # think, the data leave the last cache, so its times (G 788 to 806) do not show occupancy. Here all variants add
+    # think, the data leave the last cache, so its times (G 793 to 812) do not show occupancy. Here all variants add
     # the same elements, each group a slice of them.
     presets={
         "smoke": {"n": (1 << 16, 65521), "rounds": 2},
@@ -37,7 +37,7 @@ def add(item: kapi.Item, a, b, total, rounds):  # VectorAdd1
 
 
 @kernel(sub_group_size="sub_group_size")
-def add_slice(item: kapi.NdItem, a, b, total, part, rounds):  # VectorAdd2, G 738 to 746
+def add_slice(item: kapi.NdItem, a, b, total, part, rounds):  # VectorAdd2, G 737 to 745
     first = item.get_group().get_group_id(0) * part
     end = min(first + part, total.shape[0])
     for _ in range(rounds):

@@ -20,7 +20,7 @@ pattern = Pattern(
     requires=("sub_groups",),
 )
 
-LARGEST = 512  # of Xe-LP, the guide's example (G 445); other GPUs allow 1024
+LARGEST = 512  # of Xe-LP, the guide's example (G 442); other GPUs allow 1024
 
 
 @kernel

@@ -98,7 +98,7 @@ def run(session, p, work_group_size, kernel_function):
 
 @pattern.naive
 def array_of_structures(session, p, work_group_size):
-    """Eight classes with four members each in one private array: the data say which element is next (G 1894)."""
+    """Eight classes with four members each in one private array: the data say which element is next (G 1895)."""
     run(session, p, work_group_size, one_array)
 
 
@@ -111,7 +111,7 @@ def array_of_structures(session, p, work_group_size):
     )
 )
 def arrays_of_members(session, p, work_group_size):
-    """An array of eight for each member (G 1900)."""
+    """An array of eight for each member (G 1901)."""
     run(session, p, work_group_size, four_arrays)
 
 

@@ -13,7 +13,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 10, 1022), "steps": 16},
         "default": {"n": {"cpu": 1 << 14, "gpu": fit(1 << 18, per_lane=1)}, "steps": {"cpu": 256, "gpu": 4096}},
-        "guide": {"n": 262_144, "steps": 4096},  # the least for the two stacks of a Max (G 18135)
+        "guide": {"n": 262_144, "steps": 4096},  # the least for the two stacks of a Max (G 18133)
     },
     own_sizes="the guide has no program",
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # the device is the card
@@ -69,7 +69,7 @@ def on_both_stacks(session, p):
         on=("gpu",),
         requires=("stacks=2",),
         strength="implied",
-        source="G 18131 to 18135",
+        source="G 18130 to 18133",
     )
 )
 def half_of_the_items(session, p):

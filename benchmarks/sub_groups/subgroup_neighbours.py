@@ -12,12 +12,12 @@ pattern = Pattern(
     guide="Sub-Groups and SIMD Vectorization / Data Sharing",
     lesson="A general shuffle finds any lane at run time; the next lane and a fixed one have functions of their own.",
     presets={
-        "smoke": {"n": (1 << 14, 509 << 5)},
+        "smoke": {"n": (1 << 17, 509 << 8)},
         "default": {"n": {"cpu": 1 << 18, "gpu": fit(1 << 25, per_lane=16)}},
         "guide": {"n": 1 << 24},
     },
     own_sizes="the guide gives the advice without a program",
-    axes={"sub_group_size": "device", "work_group_size": (32,)},
+    axes={"sub_group_size": "device", "work_group_size": (256,)},
     odd_sizes={},
     requires=("sub_groups",),
 )

@@ -74,7 +74,7 @@ def block_for_each_kernel(session, p):
 
 
 # "the memory associated with A and B is copied from the device to the host at the end"
-@pattern.antipattern(claim=Claim("slower", on=("gpu",), strength="implied", source="G 7380"))
+@pattern.antipattern(claim=Claim("slower", on=("gpu",), strength="implied", source="G 7382"))
 def inputs_declared_as_written(session, p):
     """The same blocks, and inputs that could be written: they are copied back as well."""
     block_for_each(session, p, "read_write")

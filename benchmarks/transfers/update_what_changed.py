@@ -190,7 +190,7 @@ def work_arrays_on_device(session, p):
 @pattern.optimized(
     claim=(
         Claim("faster", on=("gpu",), strength="implied", source="G 15857 to 15859"),
-        Claim("faster", against="mapped", on=("gpu",), strength="implied", source="G 15425 to 15441, 15858 to 15859"),
+        Claim("faster", against="mapped", on=("gpu",), strength="implied", source="G 15424 to 15441, 15858 to 15859"),
     ),
     requires=("usm_host",),
 )

@@ -35,7 +35,6 @@ OF_FILLS = (
     "atomics_usm_kind/",
     "compressible_lines/",
     "fence_and_counter/",
-    "fence_and_counter/",
     "multi_stream_pipeline/",
     "update_what_changed/",
 )
