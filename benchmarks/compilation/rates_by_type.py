@@ -84,6 +84,7 @@ def fp16(session, p, work_group_size):
     return launcher(session, p, work_group_size, "half")
 
 
+# The guide's table of GPUs (G 351 to 352) has as many operations in both on a Max, and contradicts that.
 @pattern.antipattern(claim=Claim("slower", on=("gpu",), source="G 275 to 277"), requires=("fp64",))
 def fp64(session, p, work_group_size):
     """In double precision: half as many a clock, where a GPU has it at all."""

@@ -16,7 +16,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 27},
     },
     own_sizes="the guide names no size",
-    environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # sub-devices are the stacks
+    environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # sub-devices are what FLAT calls devices
     short_launches="each sample has one launch of a fixed size for all GPUs of two stacks",
 )
 
@@ -63,6 +63,7 @@ def other_stack(session, p):
     return reading_from(session, p, 1)
 
 
+# Between stacks there is about the bandwidth that the memory of one has, says the guide elsewhere (G 16610).
 @pattern.optimized(claim=Claim("faster", on=("gpu",), requires=("stacks=2",), source="G 16877"))
 def own_stack(session, p):
     """The numbers are in memory of the first stack, on which the kernel runs."""

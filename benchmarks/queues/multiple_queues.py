@@ -92,6 +92,7 @@ def default_queues(session, p, work):
 def separate_contexts(session, p, work):
     """A context for each queue, which needs its own copy of the inputs and its own build of the kernel.
 
+    The guide's inputs are buffers, which go to the next kernel's context each time; here each context has them once.
     A context keeps what it built, so each sample makes new ones. That counts here, and not in the guide.
     """
     run_rounds(session, p, work, [session.new_queue(in_order=False, context="separate") for _ in range(QUEUES)])
