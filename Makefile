@@ -80,6 +80,11 @@ else
 endif
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+vega:  ## the script that draws the charts of pages, from a wheel of vl-convert-python; its versions are in its first lines
+	python3 -m venv build/vega
+	build/vega/bin/pip install -q vl-convert-python==1.9.0
+	build/vega/bin/python -m tools.vega harness/xebench/results/vega.js
+
 opencl-kernels: install  ## SPIR-V of our kernels in OpenCL C, for Level Zero; run it when one has changed (needs ocloc)
 	$(BIN)/python -m tools.compilers.opencl_archive
 
@@ -112,4 +117,4 @@ lock:  ## all locks again, from pyproject.toml (needs uv)
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.PHONY: help install bench study study-placement study-versions test test-fast fuzz docs site opencl-kernels isa isa-current level-zero lint lock clean
+.PHONY: help install bench study study-placement study-versions test test-fast fuzz docs site vega opencl-kernels isa isa-current level-zero lint lock clean

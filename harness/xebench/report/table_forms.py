@@ -112,4 +112,5 @@ def fill(package: str, template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment.get_template(template).render(**values)

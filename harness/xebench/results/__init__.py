@@ -26,7 +26,9 @@ __all__ = [
     "packed_run",
     "provenance",
     "run",
+    "run_plot",
     "schema",
+    "speedup_charts",
     "timeline",
 ]
 

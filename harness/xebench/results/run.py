@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NoReturn, Protocol
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
-from xebench.results import files, journal, packed_run, schema
+from xebench.results import files, journal, packed_run, run_plot, schema
 from xebench.results.analysis.claim import from_json, is_expected
 from xebench.results.analysis.compare import compilers
 from xebench.results.analysis.points import plain
@@ -207,23 +207,17 @@ class Run:
 
         return timeline.frame(self.of(pattern), pattern, variant)
 
-    def plot(self, pattern: str, along: str | None = None, ax: Any = None) -> Any:
-        """The speed-ups of a pattern with their intervals, drawn by matplotlib: see `xebench.results.run_plot`.
+    def plot(self, pattern: str, along: str | None = None) -> run_plot.Plot:
+        """The speed-ups of a pattern with their intervals: see `xebench.results.run_plot`.
 
         Args:
             pattern: Its name.
             along: Parameter on the x axis; by default the one that is swept, if it is one.
-            ax: Axes of matplotlib to draw into; new ones by default.
-
-        Returns:
-            The axes.
 
         Raises:
-            XebenchError: matplotlib is not installed, or there is no such pattern, parameter or speed-up.
+            XebenchError: There is no such pattern, parameter or speed-up.
         """
-        from xebench.results import run_plot
-
-        return run_plot.draw(self.of(pattern).pairs, pattern, along, ax)
+        return run_plot.draw(self.of(pattern).pairs, pattern, along)
 
     def __repr__(self) -> str:
         cases = self.part("cases", ["pattern"])["pattern"]

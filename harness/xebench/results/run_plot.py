@@ -1,78 +1,113 @@
-"""The speed-ups of a pattern as a picture, by matplotlib, which is an extra: ``pip install 'xebench[plot]'``."""
+"""The speed-ups of a pattern as a chart for notebooks and pages, from the specifications of the HTML report."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xebench.errors import XebenchError, suggestion
 from xebench.results.analysis import points
+from xebench.results.files import write_text
+from xebench.results.speedup_charts import Curve, Estimate, Point, Spec, curves, forest
 from xebench.vocabulary import State
 
-#: The axis covers at least 1 / this to this, so that noise does not look like a difference.
-SPAN: Final = 2.2
+_PAGE = """<!doctype html><meta charset="utf-8"><title>xebench</title><div id="chart"></div>
+<script>{library}
+vegaEmbed("#chart", {spec}, {{actions: false, renderer: "svg"}});</script>
+"""
 
 
-def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None, ax: Any = None) -> Any:
-    """The speed-ups over the baseline: curves along a parameter, or else a point a variant; with 95 % intervals.
+def vega() -> str:
+    """The script of Vega, Vega-Lite and vega-embed, which draws charts in a page without a network."""
+    return resources.files("xebench.results").joinpath("vega.js").read_text(encoding="utf-8")
+
+
+class Plot:
+    """A chart, which notebooks show. Altair opens ``spec``, too: ``altair.Chart.from_dict(plot.spec)``."""
+
+    def __init__(self, spec: Spec) -> None:
+        """Take a specification in Vega-Lite."""
+        self.spec = spec
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"application/vnd.vegalite.v5+json": self.spec, "text/plain": self.spec["description"]}
+
+    def save(self, path: str | Path) -> None:
+        """Write the chart as a page that needs nothing else (.html), or its specification (.json).
+
+        Raises:
+            XebenchError: the name has another ending, or the file cannot be written.
+        """
+        ending = Path(path).suffix
+        spec = json.dumps(self.spec).replace("<", r"\u003c")
+        if ending not in (".html", ".json"):
+            raise XebenchError(f"a plot is saved as .html or .json, not {ending or 'without an ending'}")
+        write_text(Path(path), spec if ending == ".json" else _PAGE.format(library=vega(), spec=spec))
+
+
+def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None) -> Plot:
+    """The speed-ups over the baseline: curves along a parameter, or else a row a variant; with 95 % intervals.
 
     Args:
         pairs: pairs of the pattern, with a column for each parameter.
         pattern: name of the pattern.
         along: parameter on the x axis; by default the one with the most values, if any varies.
-        ax: axes of matplotlib; new ones by default.
-
-    Returns:
-        The axes.
 
     Raises:
-        XebenchError: matplotlib is not installed, no pair has a speed-up, or none has such a parameter.
+        XebenchError: no pair has a speed-up, or none has such a parameter with numbers.
     """
-    try:
-        from matplotlib import pyplot
-        from matplotlib.ticker import LogLocator, NullLocator
-    except ImportError as error:
-        raise XebenchError(f"a plot needs matplotlib ({error}): pip install 'xebench[plot]'") from None
     known = pairs.dropna(subset=["speedup"])
     if known.empty:
         raise XebenchError(f"{pattern} has no speed-up to draw: 'xebench report' shows what became of it")
     along = _parameter(known, along)
-    axes = ax if ax is not None else pyplot.subplots(layout="constrained")[1]
-    for name, group in known.groupby(_names(known, along), sort=False):
-        _series(axes, str(name), group.sort_values(along) if along else group, along)
-    (axes.axhline if along else axes.axvline)(1, color="0.6", linewidth=1)
-    axes.set(**{"yscale" if along else "xscale": "log", "ylabel" if along else "xlabel": "speed-up", "title": pattern})
-    scale = axes.yaxis if along else axes.xaxis
-    scale.set_major_locator(LogLocator(base=2))
-    scale.set_major_formatter(lambda value, _: f"{value:g}x")
-    scale.set_minor_locator(NullLocator())
-    low, high = scale.get_view_interval()
-    (axes.set_ylim if along else axes.set_xlim)(min(low, 1 / SPAN), max(high, SPAN))
-    if along:
-        axes.set_xlabel(along.removeprefix(points.PREFIX))
-        axes.legend()
+    named = known.assign(name=_names(known, along))
+    if along is None:
+        spec = forest([_estimate(row) for row in named.to_dict("records")], width=420)
     else:
-        axes.invert_yaxis()
-    return axes
+        series = [
+            Curve(str(name), [_point(row, along) for row in group.sort_values(along).to_dict("records")])
+            for name, group in named.groupby("name", sort=False)
+        ]
+        spec = curves(series, along.removeprefix(points.PREFIX), "speed-up", is_ratio=True)
+    return Plot({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": pattern, **spec})
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _estimate(row: dict[Any, Any]) -> Estimate:
+    low, high, guide = (_number(row[column]) for column in ("speedup_low", "speedup_high", "guide_speedup"))
+    return Estimate(row["speedup"], low, high, guide, str(row["answer"]), row["name"])
+
+
+def _point(row: dict[Any, Any], along: str) -> Point:
+    return Point(float(row[along]), row["speedup"], _number(row["speedup_low"]), _number(row["speedup_high"]))
 
 
 def _parameter(known: pd.DataFrame, along: str | None) -> str | None:
     """The column on the x axis; None where variants stand beside one another."""
-    columns = [name for name in map(str, known) if name.startswith(points.PREFIX)]
+    columns = [
+        name
+        for name in map(str, known)
+        if name.startswith(points.PREFIX) and pd.to_numeric(known[name], errors="coerce").notna().all()
+    ]
     if along is None:
         varied = [name for name in columns if known[name].nunique() > 1]
         return max(varied, key=lambda name: known[name].nunique(), default=None)
     column = points.PREFIX + along.removeprefix(points.PREFIX)
     if column not in columns:
         names = [name.removeprefix(points.PREFIX) for name in columns]
-        raise XebenchError(f"no parameter {along!r}: {suggestion(along, names)}")
+        raise XebenchError(f"no parameter {along!r} with numbers: {suggestion(along, names)}")
     return column
 
 
 def _names(known: pd.DataFrame, along: str | None) -> list[str]:
-    """The name of a series, or of a point without an axis: all that distinguishes it from others."""
+    """The name of a series, or of a row without an axis: all that distinguishes it from others."""
     varied = [
         name
         for name in map(str, known)
@@ -85,14 +120,3 @@ def _names(known: pd.DataFrame, along: str | None) -> list[str]:
         cold = ["cold"] if known["state"].nunique() > 1 and pair["state"] == State.COLD else []
         named.append(", ".join([f"{pair['variant']}{against}", *point, *cold]))
     return named
-
-
-def _series(axes: Any, name: str, group: pd.DataFrame, along: str | None) -> None:
-    middle = group["speedup"].to_numpy(float)
-    low, high = (group[end].fillna(group["speedup"]).to_numpy(float) for end in ("speedup_low", "speedup_high"))
-    reach = np.maximum([middle - low, high - middle], 0)
-    marks = {"marker": "o", "capsize": 3, "label": name}
-    if along:
-        axes.errorbar(group[along].tolist(), middle, yerr=reach, **marks)
-    else:
-        axes.errorbar(middle, [name] * len(group), xerr=reach, linestyle="none", color="C0", **marks)

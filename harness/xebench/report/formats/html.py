@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
-from xebench.report.page import code, figures, speedup_charts
+from markupsafe import Markup
+
+from xebench.report.page import code, figures
 from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
 from xebench.report.page.figures import CaseUnderRoofs, timelines
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
-from xebench.report.page.svg import Scale
 from xebench.report.remarks import SIGNS, failures, notes
 from xebench.report.result_rows import device_line
 from xebench.report.run_summary import answer_sentences, headline, highlights, state
@@ -19,16 +20,8 @@ from xebench.report.table_forms import fill
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
 from xebench.results.analysis.points import Row, rows
-
-#: The axis of the overview, which all patterns have in common.
-OVERVIEW: Final = Scale(1 / 8, 64.0, 8, speedup_charts.FOREST_WIDTH - 8, logarithmic=True)
-
-#: Legend of a timeline: kinds of boxes, with a description.
-KINDS: Final = (
-    *(("kernel", "kernel"), ("copy", "copy or fill"), ("library", "library"), ("submission", "launch or call")),
-    *(("wait", "wait"), ("compile", "compile or build"), ("allocation", "allocation or queue")),
-    ("execution", "the whole execution"),
-)
+from xebench.results.run_plot import vega
+from xebench.results.speedup_charts import strip
 
 
 def render(run: Run) -> str:
@@ -52,14 +45,14 @@ def render(run: Run) -> str:
         chapters=chapters(views),
         signs=SIGNS,
         few=f"{FEW:g}",
-        axis=speedup_charts.axis(OVERVIEW),
+        axis=strip([], "speed-ups: slower left of 1, faster right of it"),
         time_headings=TIME_HEADINGS,
         code_headings=[*code.COLUMNS],
         compiler=code.compiler(),
-        kinds=KINDS,
         failures=failures(run),
         roofs=[*figures.charts(under, anchors)],
         facts=_facts(run.manifest),
+        vega=Markup(vega()),
     )
 
 
@@ -86,7 +79,6 @@ def _views(
             under=placed.get(pattern, []),
             timelines=timelines(events),
             flags=flags,
-            overview=OVERVIEW,
         )
         for (pattern, own), events in zip(families.items(), executions, strict=True)
     ]

@@ -6,19 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from markupsafe import Markup
-
 from xebench.report import units
-from xebench.report.page import program_charts, speedup_charts
+from xebench.report.page import program_charts
 from xebench.report.page.families import ReportFamily
-from xebench.report.page.program_charts import Box, Lane, Placed, RoofLines
-from xebench.report.page.speedup_charts import ChartLine, Point
+from xebench.report.page.program_charts import Box, Lane, RoofLines
 from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.results import Run
 from xebench.results.analysis import points
 from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
+from xebench.results.speedup_charts import Curve, Point, Spec
+from xebench.results.speedup_charts import curves as curves_chart
 from xebench.vocabulary import Role, State, Status
 
 #: Most charts per pattern: there is one for each combination of the other parameters.
@@ -27,7 +26,7 @@ MOST_CHARTS: Final = 6
 _QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
 
 
-def curves(families: Sequence[ReportFamily]) -> list[Markup]:
+def curves(families: Sequence[ReportFamily]) -> list[Spec]:
     """Two charts for each combination of the other parameters: speed-ups, and a rate or the time."""
     parameter = _swept_parameter(families)
     if parameter is None:
@@ -60,7 +59,7 @@ def _other_parameters(family: ReportFamily, parameter: str) -> str:
     return ", ".join(filter(None, (point, family.state, preset, host if isinstance(host, str) else "")))
 
 
-def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Markup]:
+def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Spec]:
     title = f"{parameter} ({others})"
     speedups: dict[str, list[Point]] = {}
     for family in families:
@@ -69,7 +68,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
             if speedup is not None and speedup > 0:
                 speedups.setdefault(pair.line.label, []).append(Point(_x(family, parameter), speedup, low, high))
     if speedups:
-        yield speedup_charts.draw(_series(speedups), title, "speed-up", is_ratio=True)
+        yield curves_chart(_series(speedups), title, "speed-up", is_ratio=True)
     summaries = [(family, summary) for family in families for summary in family.summaries]
     for column, unit in _QUANTITIES.items():
         found: dict[str, list[Point]] = {}
@@ -77,7 +76,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
             if (value := summary[column]) is not None and value > 0:
                 found.setdefault(summary["variant"], []).append(_rate(family, summary, parameter, column))
         if found:
-            yield speedup_charts.draw(_series(found), title, unit)
+            yield curves_chart(_series(found), title, unit)
             return
 
 
@@ -93,8 +92,8 @@ def _x(family: ReportFamily, parameter: str) -> float:
     return float(family.point[parameter])
 
 
-def _series(found: Mapping[str, list[Point]]) -> list[ChartLine]:
-    return [ChartLine(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]
+def _series(found: Mapping[str, list[Point]]) -> list[Curve]:
+    return [Curve(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]
 
 
 @dataclass(frozen=True)
@@ -178,10 +177,10 @@ def _roof_name(case: Row) -> str:
 
 @dataclass(frozen=True)
 class Chart:
-    """A roofline chart: its caption, the drawing, and the cases with the numbers beside their points."""
+    """A roofline chart: its caption, its specification, and the cases with the numbers beside their points."""
 
     caption: str
-    svg: str
+    spec: Spec
     cases: Sequence[tuple[str, CaseUnderRoofs]]
 
 
@@ -197,21 +196,20 @@ def charts(cases: Sequence[CaseUnderRoofs], anchors: Mapping[str, str] | None = 
         groups.setdefault((case.host, case.roofs.kind), []).append(case)
     for (host, kind), own in groups.items():
         numbered = [("" if anchors else str(n), case) for n, case in enumerate(own, 1)]
-        placed = [
-            Placed(
-                case.intensity,
-                case.rate,
-                beside,
-                f"{case.pattern} {case.title}" if anchors else case.title,
-                case.is_optimized,
-                anchors.get(case.pattern, "") if anchors else "",
-            )
-            for beside, case in numbered
-        ]
+        placed = [_placed(case, beside, anchors) for beside, case in numbered]
         best = max(own, key=lambda case: case.rate / _reachable(case))
         label = f"{len(own)} cases under the roofs of {kind}; nearest to them {best.pattern} {best.title}"
         caption = ": ".join(filter(None, (host, f"{kind} operations")))
-        yield Chart(caption, program_charts.draw_roofs(own[0].roofs, placed, label), numbered)
+        yield Chart(caption, program_charts.under_roofs(own[0].roofs, placed, label), numbered)
+
+
+def _placed(case: CaseUnderRoofs, number: str, anchors: Mapping[str, str] | None) -> Spec:
+    """A case's point, with a number beside it or a link to its pattern."""
+    fill = "#2f87c8" if case.is_optimized else "transparent"
+    place = {"x": case.intensity, "y": case.rate, "fill": fill}
+    if anchors is None:
+        return {**place, "title": case.title, "number": number}
+    return {**place, "title": f"{case.pattern} {case.title}", "href": f"#{anchors[case.pattern]}"}
 
 
 def _reachable(case: CaseUnderRoofs) -> float:
@@ -225,12 +223,10 @@ _ONE_AXIS_UP_TO: Final = 6.0
 
 @dataclass(frozen=True)
 class Timeline:
-    """One execution of a variant: its title, the chart, each lane's name, boxes and busy time, and kinds of boxes."""
+    """One execution of a variant: its chart, and each lane's name, boxes and busy time."""
 
-    name: str
-    chart: Markup
+    spec: Spec
     lanes: Sequence[tuple[str, int, str]]
-    kinds: frozenset[str]
 
 
 def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
@@ -240,10 +236,8 @@ def timelines(executions: Sequence[Sequence[Event]]) -> list[Timeline]:
     common = max(ends, default=0.0) if min(ends, default=0.0) * _ONE_AXIS_UP_TO >= max(ends, default=0.0) else None
     return [
         Timeline(
-            name,
-            program_charts.draw_timeline(name, lanes, end if common is None else common),
+            program_charts.timeline(name, lanes, end if common is None else common),
             [(lane.name, len(lane.boxes), units.duration(1e3 * program_charts.busy_us(lane))) for lane in lanes],
-            frozenset(program_charts.word(box.kind) for lane in lanes for box in lane.boxes),
         )
         for (name, lanes), end in zip(read, ends, strict=True)
     ]

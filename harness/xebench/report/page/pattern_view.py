@@ -6,22 +6,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
-
-from markupsafe import Markup
 
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.report import units
 from xebench.report.claims_text import claim_source, describe_claim
 from xebench.report.page import code as shipped_code
-from xebench.report.page import program_charts, speedup_charts
+from xebench.report.page import program_charts
 from xebench.report.page.code import SideBySide, side_by_side
 from xebench.report.page.families import Pair, ReportFamily, RunSamples, SourcePrograms
 from xebench.report.page.figures import CaseUnderRoofs, Chart, Timeline, charts, curves
 from xebench.report.page.program_charts import VariantSamples
-from xebench.report.page.svg import Scale
 from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
@@ -29,6 +26,7 @@ from xebench.results.analysis import points
 from xebench.results.analysis.claim import from_json
 from xebench.results.analysis.points import Row
 from xebench.results.device_facts import RATE_ROOFS
+from xebench.results.speedup_charts import Estimate, Spec, forest, strip
 from xebench.vocabulary import JUDGED, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
@@ -40,10 +38,9 @@ TIME_HEADINGS: Final = (
 
 @dataclass(frozen=True)
 class PairView:
-    """A row of the forest: the pair, its drawing, rates of the variant, and what the answer rests on."""
+    """A row of the table: the pair, rates of the variant, and what the answer rests on."""
 
     pair: Pair
-    mark: Markup | None
     rates: str
     why: str
 
@@ -55,7 +52,7 @@ class FamilyView:
     family: ReportFamily
     pairs: Sequence[PairView]
     times: Sequence[Sequence[str]]
-    charts: Sequence[Markup]
+    charts: Sequence[Spec]
 
 
 @dataclass(frozen=True)
@@ -69,14 +66,14 @@ class PatternView:
     info: PatternInfo | None
     obstacle: str
     families: Sequence[FamilyView]
-    strip: Markup
-    axis: Markup
+    strip: Spec | None
+    forest: Spec | None
     counts: Sequence[tuple[str, str, int]]
     tokens: str
     gain: float
     loss: float
     off_guide: float
-    curves: Sequence[Markup]
+    curves: Sequence[Spec]
     roofs: Sequence[Chart]
     timelines: Sequence[Timeline]
     code: Sequence[SideBySide]
@@ -85,11 +82,6 @@ class PatternView:
     kernels: Sequence[Sequence[str]]
     flags: Sequence[tuple[str, str, str, str]]
     provenance: Sequence[tuple[str, str]]
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of boxes in its timelines."""
-        return frozenset[str]().union(*(each.kinds for each in self.timelines))
 
 
 def pattern_view(
@@ -103,7 +95,6 @@ def pattern_view(
     under: Sequence[CaseUnderRoofs],
     timelines: Sequence[Timeline],
     flags: Mapping[str, tuple[int, Counter[str]]],
-    overview: Scale,
 ) -> PatternView:
     """The view of a pattern.
 
@@ -117,11 +108,9 @@ def pattern_view(
         under: the pattern's cases under the roofs.
         timelines: timelines of the pattern's executions.
         flags: number of samples and count of each flag, by case.
-        overview: the axis of the strips, which all patterns have in common.
     """
     pairs = [pair for family in families for pair in family.pairs]
-    estimates = [estimate for pair in pairs if (estimate := pair.estimate)]
-    scale = speedup_charts.axis_of(estimates)
+    estimates = _estimates(families)
     info = programs.measured(cases[0])
     answers = Counter(pair.line.answer for pair in pairs)
     decided = [pair for pair in pairs if pair.line.answer in JUDGED and text(pair.row["claim"]) in TIME_CLAIMS]
@@ -132,9 +121,9 @@ def pattern_view(
         section=families[0].head.section,
         info=programs.today(cases[0]),
         obstacle=programs.obstacle(cases[0]),
-        families=[_family(family, scale, measured, cases) for family in families],
-        strip=speedup_charts.strip(estimates, overview, _strip_label(name, pairs)) if estimates else Markup(),
-        axis=speedup_charts.axis(scale),
+        families=[_family(family, measured, cases) for family in families],
+        strip=strip(estimates, _strip_label(name, pairs)) if estimates else None,
+        forest=forest(estimates) if estimates else None,
         counts=[(sign, answer, answers[answer]) for answer, sign in SIGNS.items() if answers[answer]],
         tokens=" ".join(sorted({pair.token for pair in pairs})),
         gain=max((number(pair.row["speedup_low"]) or 0.0 for pair in decided), default=0.0),
@@ -152,12 +141,25 @@ def pattern_view(
     )
 
 
+def _estimates(families: Sequence[ReportFamily]) -> list[Estimate]:
+    """The estimates of a pattern's families; of several families each has in its name what distinguishes them."""
+    names = dict.fromkeys(name for family in families for name in family.point)
+    varied = [name for name in names if len({str(family.point.get(name)) for family in families}) > 1]
+    found = []
+    for family in families:
+        point = points.words({name: family.point[name] for name in varied if name in family.point})
+        for pair in family.pairs:
+            if estimate := pair.estimate:
+                found.append(replace(estimate, name=", ".join(filter(None, (estimate.name, point)))))
+    return found
+
+
 def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
     told = (f"{pair.line.label} {pair.line.speedup}: {pair.line.answer}" for pair in pairs if pair.estimate)
     return f"speed-ups of {name}: {'; '.join(told)}"
 
 
-def _family(family: ReportFamily, scale: Scale, measured: RunSamples, cases: Sequence[Row]) -> FamilyView:
+def _family(family: ReportFamily, measured: RunSamples, cases: Sequence[Row]) -> FamilyView:
     by_variant = {summary["variant"]: summary for summary in family.summaries}
     ids = {case["variant"]: case["case_id"] for case in cases if case["family_id"] == family.family_id}
     unit = next(
@@ -167,20 +169,19 @@ def _family(family: ReportFamily, scale: Scale, measured: RunSamples, cases: Seq
     sampled: list[VariantSamples] = [each for each in found if each]
     return FamilyView(
         family,
-        [_pair(pair, scale, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
+        [_pair(pair, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
         [_times(summary, unit) for summary in family.summaries if summary["median_ns"]],
-        [program_charts.draw_distribution(sampled), program_charts.draw_samples(sampled)] if sampled else [],
+        [program_charts.distribution(sampled), program_charts.samples_in_order(sampled)] if sampled else [],
     )
 
 
-def _pair(pair: Pair, scale: Scale, summary: Row | None, unit: str) -> PairView:
-    estimate, row = pair.estimate, pair.row
+def _pair(pair: Pair, summary: Row | None, unit: str) -> PairView:
+    row = pair.row
     blocks, instances = number(row["blocks"]), number(row["instances"])
-    sampled = f"{blocks:.0f} blocks of {instances or 1:.0f} instances" if blocks and estimate else ""
+    sampled = f"{blocks:.0f} blocks of {instances or 1:.0f} instances" if blocks and pair.estimate else ""
     told = obstacle(row) if pair.line.answer in (*JUDGED, Answer.NO_CLAIM) else pair.line.reason
     return PairView(
         pair,
-        None if estimate is None else speedup_charts.row(estimate, scale),
         _rates(summary, unit) if summary and not pair.line.against else "",
         "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))),
     )

@@ -1,4 +1,4 @@
-"""Charts of programs: their samples, distributed and in order; their rates under roofs; one execution in time."""
+"""Charts of programs in Vega-Lite: samples, distributed and in order; rates under roofs; one execution in time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from markupsafe import Markup
 
-from xebench.report.page.svg import SERIES, WIDTH, Scale, around, below, beside, chart, line, tag, text, time_unit
 from xebench.results.analysis.statistics import Floats
+from xebench.results.speedup_charts import Spec, quantity
 
+#: Width of a chart's plot in pixels: with its axis it fits a page of 390.
+_WIDTH: Final = 290
+_LEGEND: Final = {"title": None, "orient": "top", "direction": "vertical", "labelLimit": 320}
 #: Bins of the whole axis.
-BINS: Final = 72
-_DISTRIBUTION_ROW, _HILL = 46.0, 24.0
-#: Ratio of the largest to the smallest median from which each variant gets its own axis.
+_BINS: Final = 60
+#: Ratio of the largest to the smallest median from which each variant is shown around its own.
 _APART: Final = 3.0
 #: An axis ends where all samples do, or so many quartile distances beyond the quartiles (Tukey 1977 calls these far
 #: out): some late samples must not press the others together. A chart of single samples draws those beyond at the ends.
@@ -37,6 +38,11 @@ class VariantSamples:
         return float(np.median(self.times_ns))
 
 
+def time_unit(largest_ns: float) -> tuple[float, str]:
+    """The unit for an axis of times: how many ns it has, and its name."""
+    return next((known for known in ((1e9, "s"), (1e6, "ms"), (1e3, "us")) if largest_ns >= known[0]), (1.0, "ns"))
+
+
 def inner_range(values: Floats) -> tuple[float, float]:
     """The lowest and the highest value that is not far out; of values that hardly differ, the quantiles of 0.5 %."""
     first, third = np.quantile(values, (0.25, 0.75))
@@ -48,54 +54,57 @@ def inner_range(values: Floats) -> tuple[float, float]:
     return float(inside.min()), float(inside.max())
 
 
-def draw_distribution(variants: Sequence[VariantSamples]) -> Markup:
+def distribution(variants: Sequence[VariantSamples]) -> Spec:
     """The chart of variants that have samples, on one axis: of times, or of each time over its variant's median."""
     medians = [each.median_ns for each in variants]
     relative = max(medians) > _APART * min(medians)
     factor, unit = (1.0, "") if relative else time_unit(max(medians))
     values = [each.times_ns / (each.median_ns if relative else factor) for each in variants]
-    x = around([end for own in values for end in inner_range(own)], 8, WIDTH - 8, logarithmic=False, room=0.02)
-    bottom = 8 + _DISTRIBUTION_ROW * len(variants)
-    title = "time over the variant's median" if relative else f"time in {unit}"
-    parts = below(x, [(value, f"{value:.6g}") for value in x.ticks()], 4, bottom, title)
-    for number, (each, own) in enumerate(zip(variants, values, strict=True)):
-        parts += _distribution_row(number, each, own, x, 8 + _DISTRIBUTION_ROW * number)
-    return chart(_distribution_finding(variants), bottom + 36, parts)
+    ends = [end for own in values for end in inner_range(own)]
+    room = 0.02 * (max(ends) - min(ends)) or 0.02 * max(ends)
+    edges = np.linspace(min(ends) - room, max(ends) + room, _BINS + 1)
+    title = "time over the variant's median" if relative else f"time ({unit})"
+    domain = {"domain": [float(edges[0]), float(edges[-1])], "nice": False}
+    return {
+        "description": f"distribution of the samples: {'; '.join(map(_spread, variants))}",
+        "data": {"values": [_hill(each, own, edges) for each, own in zip(variants, values, strict=True)]},
+        "transform": [{"flatten": ["at", "share"]}],
+        "width": _WIDTH,
+        "height": 130,
+        "mark": {"type": "area", "interpolate": "step-after", "line": True, "fillOpacity": 0.3},
+        "encoding": {
+            "x": quantity("at", title, scale=domain, axis={"tickCount": 5, "labelOverlap": "greedy"}),
+            "y": quantity("share", "samples (%)", stack=None),
+            "color": {"field": "name", "type": "nominal", "sort": None, "legend": _LEGEND},
+        },
+    }
 
 
-def _distribution_row(number: int, variant: VariantSamples, values: Floats, x: Scale, top: float) -> list[Markup]:
-    kind = f"s{number % SERIES}"
-    base = top + _DISTRIBUTION_ROW - 8
-    counts, _ = np.histogram(values, bins=BINS, range=(x.low, x.high))
-    step = (x.end - x.begin) / BINS
-    heights = _HILL * counts / max(1, counts.max())
-    hill = " ".join(f"V{base - height:.0f}h{step:.1f}" for height in heights)
-    low, middle, high = (float(value) for value in np.quantile(values, (0.25, 0.5, 0.75)))
-    beyond = int((values > x.high).sum() + (values < x.low).sum())
-    told = f"{variant.name}, {len(values)} samples" + (f", {beyond} beyond" if beyond else "")
-    return [
-        tag("path", d=f"M{x.begin:.0f} {base:.0f}{hill}V{base:.0f}Z", class_=f"{kind} hill"),
-        tag("rect", x=x.at(low), y=base + 1, width=max(1.0, x.at(high) - x.at(low)), height=4, class_=f"{kind} dot"),
-        line(x.at(middle), base - _HILL, x.at(middle), base + 6, f"{kind} bar"),
-        text(x.begin, top + 10, told, kind=f"{kind} name"),
-    ]
+def _hill(variant: VariantSamples, values: Floats, edges: Floats) -> Spec:
+    shares = np.append(100 * np.histogram(values, bins=edges)[0] / len(values), 0.0)
+    beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
+    shown = np.flatnonzero(shares)
+    part = slice(max(0, shown[0] - 1), shown[-1] + 2)  # empty bins at both ends add nothing
+    return {
+        "name": f"{variant.name}, {len(values)} samples" + (f", {beyond} beyond" if beyond else ""),
+        "at": _rounded(edges[part], 6),
+        "share": _rounded(shares[part], 3),
+    }
 
 
-def _distribution_finding(variants: Sequence[VariantSamples]) -> str:
-    def describe(each: VariantSamples) -> str:
-        low, high = np.quantile(each.times_ns, (0.25, 0.75)) / each.median_ns - 1
-        factor, unit = time_unit(each.median_ns)
-        around_it = f"half of them from {100 * low:+.2g} to {100 * high:+.2g} %"
-        return f"{each.name} median {each.median_ns / factor:.3g} {unit}, {around_it}"
+def _rounded(values: Floats, digits: int) -> list[float]:
+    return [float(f"{value:.{digits}g}") for value in values]
 
-    return f"distribution of the samples: {'; '.join(map(describe, variants))}"
+
+def _spread(each: VariantSamples) -> str:
+    low, high = np.quantile(each.times_ns, (0.25, 0.75)) / each.median_ns - 1
+    factor, unit = time_unit(each.median_ns)
+    around_it = f"half of them from {100 * low:+.2g} to {100 * high:+.2g} %"
+    return f"{each.name} median {each.median_ns / factor:.3g} {unit}, {around_it}"
 
 
 #: Most samples drawn per variant, evenly spaced: more would not be visible.
 MOST: Final = 500
-_PANEL, _PLOT, _LEFT = 74.0, 48.0, 40.0
-#: Subdivision of the chart's unit for points, so that coordinates are short integers.
-_FINE: Final = 2
 
 
 def thinned_out(variant: VariantSamples, most: int = MOST) -> VariantSamples:
@@ -107,75 +116,60 @@ def thinned_out(variant: VariantSamples, most: int = MOST) -> VariantSamples:
     return VariantSamples(variant.name, variant.times_ns[places], variant.instances[places])
 
 
-def draw_samples(variants: Sequence[VariantSamples]) -> Markup:
-    """The chart of variants that have samples: a panel each, around its own median; each instance has its shade."""
-    parts: list[Markup] = []
-    for number, variant in enumerate(variants):
-        parts += _sample_panel(number, variant, _PANEL * number)
-    return chart(_samples_finding(variants), _PANEL * len(variants) + 16, parts)
+def samples_in_order(variants: Sequence[VariantSamples]) -> Spec:
+    """The chart of variants that have samples: a panel each, around its own median; instances differ in shade."""
+    scale = {"zero": True, "nice": False, "padding": 4}
+    axis = {"tickCount": 3, "labelExpr": "format(datum.value, '+~g') + ' %'"}
+    shades = {"condition": {"test": "datum.instance % 2", "value": "#d9661f"}, "value": "#2f87c8"}
+    return {
+        "description": f"samples in order: {'; '.join(map(_drift, variants))}",
+        "data": {"values": [_panel(each) | {"row": row} for row, each in enumerate(variants)]},
+        "transform": [
+            {"flatten": ["change", "instance"]},
+            {"window": [{"op": "row_number", "as": "place"}], "groupby": ["name"]},
+        ],
+        "facet": {
+            "field": "name",
+            "sort": {"field": "row", "op": "min"},
+            "title": None,
+            "header": {"labelAnchor": "start", "labelLimit": 340},
+        },
+        "columns": 1,
+        "spacing": 8,
+        "spec": {
+            "width": _WIDTH,
+            "height": 60,
+            "mark": {"type": "point", "filled": True, "size": 9, "opacity": 0.9},
+            "encoding": {
+                "x": quantity("place", axis=None),
+                "y": quantity("change", scale=scale, axis=axis),
+                "color": shades,
+            },
+        },
+        "resolve": {"scale": {"y": "independent", "x": "independent"}},
+    }
 
 
-def _sample_panel(number: int, variant: VariantSamples, top: float) -> Iterator[Markup]:
+def _panel(variant: VariantSamples) -> Spec:
     shown, median = thinned_out(variant), variant.median_ns
     percent = 100 * (shown.times_ns / median - 1)
-    plot = top + 20
-    y = around([*inner_range(percent), 0.0], plot + _PLOT, plot, logarithmic=False)
-    beyond = sum(not y.holds(float(value)) for value in percent)
-    step = (WIDTH - _LEFT) / max(1, len(percent))
-    name = f"{variant.name}, {len(percent)} of {len(variant.times_ns)} samples in order"
-    name += f", {beyond} beyond" if beyond else ""
-    yield text(0, top + 12, name, kind=f"s{number % SERIES} name")
-    for first, last in _bands(shown):
-        yield tag("rect", x=_LEFT + step * first, y=plot, width=step * (last - first), height=_PLOT, class_="band")
-    for value in dict.fromkeys((y.ticks(3)[0], 0.0, y.ticks(3)[-1])):
-        yield line(_LEFT, y.at(value), WIDTH, y.at(value), "one" if value == 0 else "grid")
-        yield text(_LEFT - 4, y.at(value) + 4, _change(value), anchor="end")
-    rows = [round(_FINE * y.at(float(value))) for value in percent]
-    columns = [round(_FINE * (_LEFT + step * (place + 0.5))) for place in range(len(rows))]
-    yield tag(
-        "path",
-        d=_dots(columns, rows),
-        transform=f"scale({1 / _FINE})",
-        class_=f"s{number % SERIES} dots",
-    )
+    low, high = inner_range(percent)
+    beyond = int(((percent < low) | (percent > high)).sum())
+    of = f" of {len(variant.times_ns)}" if len(percent) < len(variant.times_ns) else ""
+    return {
+        "name": f"{variant.name}, {len(percent)}{of} samples" + (f", {beyond} beyond" if beyond else ""),
+        "change": [round(float(value), 2) for value in np.clip(percent, low, high)],
+        "instance": [int(value) for value in shown.instances],
+    }
 
 
-def _change(percent: float) -> str:
-    """A change beside an axis, which has room for six characters: ``+20 %``, ``21x``."""
-    if not percent:
-        return "0 %"
-    return f"{percent:+.3g} %" if abs(percent) < 1000 else f"{1 + percent / 100:.3g}x"
-
-
-def _bands(variant: VariantSamples) -> Iterator[tuple[int, int]]:
-    """Every second instance: the places of its first sample, and of the one after its last."""
-    changes = [0, *(np.flatnonzero(np.diff(variant.instances)) + 1).tolist(), len(variant.instances)]
-    yield from zip(changes[1::2], changes[2::2], strict=False)
-
-
-def _dots(columns: Sequence[int], rows: Sequence[int]) -> str:
-    """A path of points: lines without length, whose round ends are what is seen."""
-    found, x, y = [f"M{columns[0]} {rows[0]}h0"], columns[0], rows[0]
-    for column, row in zip(columns[1:], rows[1:], strict=True):
-        between = "" if row < y else " "  # a minus begins a number, too
-        found.append(f"m{column - x}{between}{row - y}h0")
-        x, y = column, row
-    return "".join(found)
-
-
-def _samples_finding(variants: Sequence[VariantSamples]) -> str:
-    def describe(each: VariantSamples) -> str:
-        half = len(each.times_ns) // 2
-        if not half:
-            return f"{each.name} has one"
-        change = np.median(each.times_ns[half:]) / np.median(each.times_ns[:half]) - 1
-        count = len(np.unique(each.instances))
-        return f"{each.name} changes by {100 * change:+.2g} % from first to second half, over {count} instances"
-
-    return f"samples in order: {'; '.join(map(describe, variants))}"
-
-
-_AXIS_LEFT, _PLOT_TOP, _PLOT_HEIGHT = 46.0, 26.0, 200.0
+def _drift(each: VariantSamples) -> str:
+    half = len(each.times_ns) // 2
+    if not half:
+        return f"{each.name} has one"
+    change = np.median(each.times_ns[half:]) / np.median(each.times_ns[:half]) - 1
+    count = len(np.unique(each.instances))
+    return f"{each.name} changes by {100 * change:+.2g} % from first to second half, over {count} instances"
 
 
 @dataclass(frozen=True)
@@ -195,85 +189,99 @@ class RoofLines:
     levels: Sequence[tuple[str, float]]
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A program under the roofs.
+_HEIGHT: Final = 200
 
-    Attributes:
-        intensity: operations per byte of the least traffic.
-        rate: rate of operations, in 1e9 per second.
-        number: label next to the point; "" for none.
-        title: name of the program for readers.
-        is_optimized: True to fill the point.
-        anchor: anchor that the point links to; "" for no link.
+
+def under_roofs(roofs: RoofLines, programs: Sequence[Spec], label: str) -> Spec:
+    """The chart of at least one program.
+
+    Args:
+        roofs: roofs of the device.
+        programs: operations per byte as ``x``, rate as ``y``, ``title``, ``fill``; ``number`` beside it or ``href``.
+        label: sentence that describes the chart.
     """
-
-    intensity: float
-    rate: float
-    number: str
-    title: str
-    is_optimized: bool
-    anchor: str = ""
-
-
-def draw_roofs(roofs: RoofLines, programs: Sequence[Placed], label: str) -> Markup:
-    """The chart of at least one program."""
     ridges = [roofs.rate / bandwidth for _, bandwidth in roofs.levels]
-    x = around([*ridges, *(each.intensity for each in programs)], _AXIS_LEFT, WIDTH - 8, logarithmic=True, room=0.1)
-    bottom = _PLOT_TOP + _PLOT_HEIGHT
-    y = around([roofs.rate, *(each.rate for each in programs)], bottom, _PLOT_TOP, logarithmic=True, room=0.1)
-    parts = [
-        *beside(y, [(value, f"{value:g}") for value in y.ticks(6)], _AXIS_LEFT, WIDTH, roofs.unit),
-        *below(x, [(value, f"{value:g}") for value in x.ticks(6)], _PLOT_TOP, bottom, "operations per byte"),
-        *_roofs(roofs, x, y),
-        *_points(programs, x, y),
-    ]
-    return chart(label, bottom + 36, parts)
+    x = _decades([*ridges, *(each["x"] for each in programs)])
+    y = _decades([roofs.rate, *(each["y"] for each in programs)])
+    # a slope has the same angle on the page for every bandwidth, since both axes are logarithmic
+    angle = -math.degrees(math.atan2(_HEIGHT / math.log(y[1] / y[0]), _WIDTH / math.log(x[1] / x[0])))
+    axes = {"x": quantity("x", "operations per byte", **_log(x)), "y": quantity("y", roofs.unit, **_log(y))}
+    words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 3, "dy": -3, "fontSize": 10}
+    at_side = {"align": {"expr": "datum.side"}, "angle": {"expr": f"datum.side == 'left' ? {angle:.1f} : 0"}}
+    link = {"href": {"field": "href"}} if "href" in programs[0] else {}
+    look: Spec = {"fill": {"field": "fill", "scale": None}, "tooltip": {"field": "title"}, **link}
+    return {
+        "description": label,
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "encoding": axes,
+        "layer": [
+            {
+                "data": {"values": [*_roof_lines(roofs, x, y)]},
+                "layer": [
+                    {"mark": {"type": "line", "color": "#85888c"}, "encoding": {"detail": {"field": "roof"}}},
+                    {"mark": {**words, **at_side}, "encoding": {"text": {"field": "words"}}},
+                ],
+            },
+            {
+                "data": {"values": [*programs]},
+                "layer": [
+                    {"mark": {"type": "point", "size": 50, "color": "#2f87c8", "opacity": 1}, "encoding": look},
+                    {"mark": {**words, "dx": 6, "dy": 4}, "encoding": {"text": {"field": "number"}}},
+                ],
+            },
+        ],
+    }
 
 
-def _roofs(roofs: RoofLines, x: Scale, y: Scale) -> Iterator[Markup]:
+def _roof_lines(roofs: RoofLines, x: Sequence[float], y: Sequence[float]) -> Iterator[Spec]:
+    """Both ends of each roof, with words at one of them."""
     top = min(roofs.rate / bandwidth for _, bandwidth in roofs.levels)
-    yield line(x.at(top), y.at(roofs.rate), x.end, y.at(roofs.rate), "roof")
-    yield text(x.end, y.at(roofs.rate) - 5, f"{roofs.kind} {roofs.rate:.4g} {roofs.unit}", anchor="end")
+    words = f"{roofs.kind} {roofs.rate:.4g} {roofs.unit}"
+    yield {"roof": words, "x": top, "y": roofs.rate, "words": ""}
+    yield {"roof": words, "x": x[1], "y": roofs.rate, "words": words, "side": "right"}
     for name, bandwidth in roofs.levels:
-        # a slope begins where it enters the plot, at the left or lower edge
-        begin = max(x.low, y.low / bandwidth)
-        ridge = roofs.rate / bandwidth
-        yield line(x.at(begin), y.at(begin * bandwidth), x.at(ridge), y.at(roofs.rate), "roof")
-        yield _along(f"{name} {bandwidth:.4g} GB/s", begin, ridge, bandwidth, x, y)
+        words = f"{name} {bandwidth:.4g} GB/s"
+        begin = max(x[0], y[0] / bandwidth)  # where it enters the plot, at the left or lower edge
+        yield {"roof": words, "x": begin, "y": begin * bandwidth, "words": words, "side": "left"}
+        yield {"roof": words, "x": roofs.rate / bandwidth, "y": roofs.rate, "words": ""}
 
 
-def _along(words: str, begin: float, end: float, bandwidth: float, x: Scale, y: Scale) -> Markup:
-    """Words along the lower part of a slope."""
-    first, last = (x.at(begin), y.at(begin * bandwidth)), (x.at(end), y.at(end * bandwidth))
-    angle = math.degrees(math.atan2(last[1] - first[1], last[0] - first[0]))
-    place = f"translate({first[0] + 6:.1f} {first[1] - 4:.1f}) rotate({angle:.1f})"
-    return tag("text", words, transform=place, class_="level")
+def _decades(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of a logarithmic axis around some values."""
+    return min(values) / 1.6, max(values) * 1.6
 
 
-def _points(programs: Sequence[Placed], x: Scale, y: Scale) -> Iterator[Markup]:
-    written: list[tuple[float, float]] = []
-    for program in programs:
-        at_x, at_y = x.at(program.intensity), y.at(program.rate)
-        kind = "s0 dot" if program.is_optimized else "s0 hollow"
-        point = tag("circle", tag("title", program.title), cx=at_x, cy=at_y, r=4, class_=kind)
-        yield tag("a", point, href=f"#{program.anchor}", tabindex=-1) if program.anchor else point
-        if program.number:
-            place = at_x + 6
-            while any(abs(place - other) < 12 and abs(at_y - row) < 10 for other, row in written):
-                place += 13
-            written.append((place, at_y))
-            yield text(place, at_y + 4, program.number, kind="number")
+def _log(domain: Sequence[float]) -> Spec:
+    return {"scale": {"type": "log", "domain": [*domain], "nice": False}, "axis": {"tickCount": 5, "grid": False}}
 
 
-_LANE, _BOX = 30.0, 14.0
 #: Lanes of one execution that are drawn.
 LANES: Final = 8
-#: Boxes of one kind that are this narrow and this close together are drawn as one, in units of the chart.
-_NEAR, _NARROW = 0.5, 1.5
+#: Boxes narrower than this part of the axis are widened to it, and drawn as one where they are closer than it.
+_NARROW: Final = 1 / 300
 
-#: Kinds of boxes that share the look of another kind.
-_ALIKE: Final = {"fill": "copy", "build": "compile", "queue": "allocation", "barrier": "wait"}
+#: Kinds of boxes in words, with their colours, in the order of legends.
+_KERNEL: Final = ("kernel", "#2f87c8")
+_COPY: Final = ("copy or fill", "#d9661f")
+_WAIT: Final = ("wait", "#a08a00")
+_COMPILE: Final = ("compile or build", "#a06cd5")
+_ALLOCATION: Final = ("allocation or queue", "#a0703c")
+_OTHER: Final = ("other", "#85888c")
+_KINDS: Final = {
+    "kernel": _KERNEL,
+    "copy": _COPY,
+    "fill": _COPY,
+    "library": ("library", "#d6478f"),
+    "submission": ("launch or call", "#1b9e77"),
+    "wait": _WAIT,
+    "barrier": _WAIT,
+    "compile": _COMPILE,
+    "build": _COMPILE,
+    "allocation": _ALLOCATION,
+    "queue": _ALLOCATION,
+    "execution": ("the whole execution", "#b5b8bd"),
+}
 
 
 @dataclass(frozen=True)
@@ -294,7 +302,7 @@ class Lane:
     boxes: Sequence[Box]
 
 
-def draw_timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Markup:
+def timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Spec:
     """The chart of one execution.
 
     Args:
@@ -302,47 +310,57 @@ def draw_timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Markup:
         lanes: rows of the chart, from the top.
         end_us: end of the axis, in us.
     """
-    shown = lanes[:LANES]
-    x = Scale(0.0, end_us or 1.0, 4, WIDTH - 4)
-    bottom = 22 + _LANE * len(shown)
     factor, unit = time_unit(1e3 * end_us)
-    ticks = [(value, f"{1e3 * value / factor:.4g}") for value in x.ticks(5)]
-    parts = [text(0, 13, name, kind="name"), *below(x, ticks, 20, bottom, f"{unit} since the first moment")]
-    for number, lane in enumerate(shown):
-        top = 22 + _LANE * number
-        parts.append(text(4, top + 11, f"{lane.name} ({len(lane.boxes)})", kind="lane"))
-        parts += _boxes(lane, x, top + 14)
-    return chart(_timeline_finding(name, lanes, end_us), bottom + 36, parts)
+    rows = [
+        {"lane": f"{lane.name} ({len(lane.boxes)})", **row}
+        for lane in lanes[:LANES]
+        for row in _boxes(lane, end_us or 1.0, factor / 1e3)
+    ]
+    met = {row["kind"] for row in rows}
+    kinds = {words: color for words, color in (*_KINDS.values(), _OTHER) if words in met}
+    colors = {"domain": [*kinds], "range": [*kinds.values()]}
+    legend = {**_LEGEND, "direction": "horizontal", "columns": 3}
+    domain = {"domain": [0, 1e3 * (end_us or 1.0) / factor], "nice": False}
+    told = (f"{lane.name} {len(lane.boxes)} in {busy_us(lane):.4g} us" for lane in lanes[:LANES])
+    return {
+        "description": f"{name}, {end_us:.4g} us: {', '.join(told)}",
+        "title": name,
+        "data": {"values": rows},
+        "width": _WIDTH - 60,
+        "height": {"step": 26},
+        "mark": {"type": "bar", "height": {"band": 0.7}},
+        "encoding": {
+            "x": quantity("begin", f"{unit} since the first moment", scale=domain),
+            "x2": {"field": "end"},
+            "y": {"field": "lane", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 105}},
+            "color": {"field": "kind", "type": "nominal", "scale": colors, "legend": legend},
+            "tooltip": [{"field": "what"}, {"field": "begin", "title": f"begin ({unit})"}, {"field": "us"}],
+        },
+    }
 
 
-def _boxes(lane: Lane, x: Scale, top: float) -> Iterator[Markup]:
-    drawn: list[tuple[float, float, list[Box]]] = []
+def _boxes(lane: Lane, end_us: float, unit_us: float) -> Iterator[Spec]:
+    """Rows for the boxes of a lane: those too narrow and too close to be seen apart have one together."""
+    least = _NARROW * end_us
+    drawn: list[list[Box]] = []
     # enclosing boxes first, so that they lie behind
     for box in sorted(lane.boxes, key=lambda box: (box.begin_us, -box.end_us)):
-        begin, end = x.at(box.begin_us), x.at(box.end_us)
-        if drawn and drawn[-1][2][0].kind == box.kind and begin <= drawn[-1][1] + _NEAR and end - begin < _NARROW:
-            start, last, boxes = drawn.pop()
-            drawn.append((start, max(last, end), [*boxes, box]))
+        last = drawn[-1] if drawn else []
+        is_narrow = box.end_us - box.begin_us < least
+        if last and is_narrow and last[0].kind == box.kind and box.begin_us <= last[-1].end_us + least:
+            last.append(box)
         else:
-            drawn.append((begin, end, [box]))
-    for begin, end, boxes in drawn:
-        first = boxes[0]
-        lasted = boxes[-1].end_us - first.begin_us
-        told = first.name if len(boxes) == 1 else f"{first.name} and {len(boxes) - 1} more"
-        inside = tag("title", f"{told}: {lasted:.4g} us from {first.begin_us:.4g} us")
-        width = end - begin
-        kind = f"k-{word(first.kind)} {'box' if width > 3 else 'thin'}"
-        yield tag("rect", inside, x=begin, y=top, width=max(width, 1.0), height=_BOX, class_=kind)
-
-
-def word(kind: str) -> str:
-    """A kind as the page's style has it; copies and fills, for one, have one colour."""
-    return _ALIKE.get(kind, kind if kind.isalpha() else "other")
-
-
-def _timeline_finding(name: str, lanes: Sequence[Lane], end_us: float) -> str:
-    told = (f"{lane.name} {len(lane.boxes)} in {busy_us(lane):.4g} us" for lane in lanes[:LANES])
-    return f"{name}, {end_us:.4g} us: {', '.join(told)}"
+            drawn.append([box])
+    for boxes in drawn:
+        begin, end = boxes[0].begin_us, max(box.end_us for box in boxes)
+        name = boxes[0].name if len(boxes) == 1 else f"{boxes[0].name} and {len(boxes) - 1} more"
+        yield {
+            "kind": _KINDS.get(boxes[0].kind, _OTHER)[0],
+            "begin": float(f"{begin / unit_us:.5g}"),
+            "end": float(f"{max(end, begin + least) / unit_us:.5g}"),
+            "what": name,
+            "us": float(f"{end - begin:.4g}"),
+        }
 
 
 def busy_us(lane: Lane) -> float:
