@@ -310,8 +310,8 @@ def test_results_may_be_learnt_of_a_variant_in_each_instance() -> None:
     assert done.outcomes()["a"][0] == "wrong"
 
 
-def test_a_pass_that_is_not_the_last_goes_on_counting() -> None:
-    sampling = {"passes": 2, "min_instances": 4, "few_instances": 4}
+def test_a_round_that_is_not_the_last_goes_on_counting() -> None:
+    sampling = {"instances": 2, "min_instances": 4, "few_instances": 4}
     done = Measurement(FakePlace(), last=False, first_block=7, first_instance=3, sampling=sampling).run()
     assert done.family.stopped_by == "round"
     assert {row["instance"] for row in done.samples(state="hot")} == {3, 4}

@@ -56,7 +56,7 @@ def test_a_round_of_one_instance_makes_no_second_data(tmp_path: Path) -> None:
     path = tmp_path / "counting.py"
     counted = EXITS.replace('at("problem")', "calls[rng.bit_generator.seed_seq.entropy] += 1")
     write_pattern(path, counted.replace("AT", "()").replace("ERROR", "AssertionError"))
-    done = measure(path, "exits", last=False, min_instances=3, passes=3)
+    done = measure(path, "exits", last=False, min_instances=3, instances=1)
     assert {case["data_sets"] for case in done.cases.values()} == {1}
     calls = find_pattern(str(path), "exits").make_problem.__globals__["calls"]  # type: ignore[union-attr]
     assert (calls[1], calls[2]) == (1, 0), "of the run's seed alone"

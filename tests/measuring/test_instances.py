@@ -129,9 +129,9 @@ def test_shares_leave_room_for_all_instances(most: int) -> None:
     assert rule.share.max_blocks == max(1, most // 6)
 
 
-def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
+def test_a_round_ends_after_its_part_and_the_last_one_knows_all() -> None:
     sampling = Sampling(
-        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, passes=3
+        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, instances=2
     )
     earlier: list[dict[str, list[float]]] = []
     for number in range(3):
@@ -143,9 +143,9 @@ def test_a_pass_ends_after_its_part_and_the_last_one_knows_all() -> None:
     assert set(earlier[0]) == {"other"}
 
 
-def test_the_last_pass_goes_on_where_the_passes_differ() -> None:
+def test_the_last_round_goes_on_where_the_rounds_differ() -> None:
     sampling = Sampling(
-        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, passes=3
+        precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, instances=2
     )
     earlier = [{"other": [0.0] * 10}, {"other": [0.1] * 10}] * 2
     rule = Instances(sampling, "base", earlier, clock=Clock())
@@ -183,13 +183,13 @@ def test_the_last_instance_has_what_is_left() -> None:
 
 
 def differing(*shifts: float) -> list[dict[str, list[float]]]:
-    """Instances of earlier passes, by their log speed-ups."""
+    """Instances of earlier rounds, by their log speed-ups."""
     return [{"other": [shift] * 10} for shift in shifts]
 
 
-def in_second_pass(earlier: list[dict[str, list[float]]], prior: Prior, few: int = 3) -> str | None:
+def in_second_round(earlier: list[dict[str, list[float]]], prior: Prior, few: int = 3) -> str | None:
     sampling = Sampling(
-        precision=0.01, budget_s=60.0, first_blocks=0, max_blocks=600, min_instances=6, few_instances=few, passes=3
+        precision=0.01, budget_s=60.0, first_blocks=0, max_blocks=600, min_instances=6, few_instances=few, instances=2
     )
     rule = Instances(sampling, "base", earlier, clock=Clock(), last=False, prior=prior)
     return rule.decide(values(1.0, 10), 0.1)
@@ -199,18 +199,18 @@ QUIET = Prior(0.001**2, 2.0)
 
 
 def test_three_instances_are_enough_where_the_runs_pairs_hardly_differ() -> None:
-    assert in_second_pass(differing(0.0, 0.001), QUIET) == "precision"
-    assert in_second_pass(differing(0.001), QUIET) == NEXT_INSTANCE, "two are not"
+    assert in_second_round(differing(0.0, 0.001), QUIET) == "precision"
+    assert in_second_round(differing(0.001), QUIET) == NEXT_INSTANCE, "two are not"
 
 
 def test_what_differs_itself_goes_on_whatever_the_others_do() -> None:
-    assert in_second_pass(differing(0.0, 0.05), QUIET) == NEXT_INSTANCE
+    assert in_second_round(differing(0.0, 0.05), QUIET) == NEXT_INSTANCE
 
 
 def test_without_other_pairs_or_by_the_users_word_no_instance_is_saved() -> None:
-    assert in_second_pass(differing(0.0, 0.0), NOTHING) == NEXT_INSTANCE
-    assert in_second_pass(differing(0.0, 0.0), QUIET, few=6) == NEXT_INSTANCE
+    assert in_second_round(differing(0.0, 0.0), NOTHING) == NEXT_INSTANCE
+    assert in_second_round(differing(0.0, 0.0), QUIET, few=6) == NEXT_INSTANCE
 
 
 def test_luck_is_not_taken_for_agreement_where_the_others_differ() -> None:
-    assert in_second_pass(differing(0.0, 0.0), Prior(0.02**2, 2.0)) == NEXT_INSTANCE
+    assert in_second_round(differing(0.0, 0.0), Prior(0.02**2, 2.0)) == NEXT_INSTANCE

@@ -84,7 +84,7 @@ def main() -> None:
         smoke = ("--preset", "smoke", "--device", "cpu", "--overwrite")
         sweep = ("--set", "odd_size=7,31", "--set", "rounds=1,2", "--budget", "0.1", "--max-samples", "30")
         subprocess.run([*_run("partial_subgroups", *smoke, *sweep), "--output", complete], check=True)
-        limits = ("--passes", "2", "--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
+        limits = ("--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
         asked = ("gated", "--path", str(own / "gated.py"), *smoke, *limits, "--output", str(killed))
         _kill_at_gate(killed, asked, gated_pass=1, instance=0)
         _kill_at_gate(killed, ("--resume", str(killed)), gated_pass=2, instance=1)

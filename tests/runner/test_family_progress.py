@@ -46,8 +46,8 @@ def test_every_variant_waits_until_it_has_its_result() -> None:
     assert progress.statuses() == {"a": "crashed", "b": "ok", "c": "interrupted"}
 
 
-def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -> None:
-    progress = begin(passes=2)
+def test_a_later_round_is_for_what_is_good_and_what_is_known_stands_meanwhile() -> None:
+    progress = begin()
     progress.finish("a", OK)
     progress.finish("b", CaseResult(Status.WRONG, "x"))
     progress.finish("c", OK)
@@ -59,8 +59,8 @@ def test_a_later_pass_is_for_what_is_good_and_what_is_known_stands_meanwhile() -
     assert (lost["status"], lost["bytes_moved"]) == ("timeout", 64), "what its problem needs is known"
 
 
-def test_what_is_known_precisely_does_not_wait_for_a_later_pass() -> None:
-    progress = begin(passes=2)
+def test_what_is_known_precisely_does_not_wait_for_a_later_round() -> None:
+    progress = begin()
     for variant, stopped_by in (("a", "precision"), ("b", "round"), ("c", "precision")):
         progress.finish(variant, CaseResult(Status.OK, "", stopped_by))
     progress.begin(Round(1))
@@ -68,14 +68,14 @@ def test_what_is_known_precisely_does_not_wait_for_a_later_pass() -> None:
 
 
 def test_medians_are_of_each_variant_over_its_instances() -> None:
-    progress = begin(passes=2)
+    progress = begin()
     progress.speedups["hot"] = [{"b": [0.1, 0.2, 0.3], "c": [0.0]}, {"b": [0.4, 0.5, 0.9]}, {"b": []}]
     assert progress.medians("hot") == [[0.2, 0.5], [0.0]]
     assert progress.medians("cold") == []
 
 
 def test_nothing_waits_when_all_samples_are_taken() -> None:
-    progress = begin(passes=3, max_blocks=2)
+    progress = begin(max_blocks=2)
     for variant in progress.fixed:
         progress.finish(variant, OK)
     share = RoundShare(0)
@@ -135,10 +135,10 @@ def test_the_budget_of_a_round_is_not_that_of_the_family(sampling_s: float, stop
 
 def test_a_round_takes_its_part_of_the_blocks() -> None:
     progress = begin(max_blocks=60)
-    for instances, blocks, passes in ((1, 10, 6), (2, 20, 3), (6, 60, 1), (None, 60, 1)):
+    for instances, blocks, least in ((1, 10, 1), (2, 20, 2), (6, 60, 6), (None, 60, 6)):
         progress.begin(Round(0, 1.0, instances))
         limits = progress.limits(left_s=9.0)
-        assert (limits.max_blocks, limits.passes) == (blocks, passes)
+        assert (limits.max_blocks, limits.round_instances) == (blocks, least)
 
 
 def test_a_family_is_over_when_nothing_waits_for_a_round() -> None:
@@ -201,7 +201,7 @@ def test_a_result_is_read_from_a_row_and_leaves_the_rest() -> None:
 
 
 def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> None:
-    progress = begin(passes=2)
+    progress = begin()
     progress.finish("a", OK)
     row = progress.finish("a", CaseResult(Status.ERROR, "problem: no"))
     assert (row["status"], row["bytes_moved"]) == ("error", 64)

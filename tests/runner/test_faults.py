@@ -428,8 +428,8 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "second_pass.py"
-    write_pattern(path, SECOND_PASS)
-    limits = ("--passes", "2", "--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
+    write_pattern(path, SECOND_ROUND)
+    limits = ("--instances", "2", "--max-samples", "24", "--budget", "60", "--precision", "1e-9")
     with going(tmp_path / "run", *limits, names=("gated", "--path", str(path)), instance=1) as run:
         run.process.send_signal(number)
         if number == signal.SIGINT:
@@ -456,7 +456,7 @@ def assert_counted(run: Run, instances: set[int]) -> None:
 
 
 # a kernel that is long enough for the timer, so that nothing is batched
-SECOND_PASS = """
+SECOND_ROUND = """
 import os
 import time
 from pathlib import Path
@@ -468,7 +468,7 @@ from .kernels import double
 
 sizes = {"n": 1 << 14}
 pattern = Pattern("gated", guide="none", lesson="Stops.", presets={"smoke": sizes, "default": sizes}, odd_sizes={})
-passes = calls = 0
+rounds = calls = 0
 
 @pattern.problem
 def problem(rng, n):
@@ -482,14 +482,14 @@ def launch(session, p):
 
 @pattern.optimized
 def launch_and_wait(session, p):
-    global passes, calls
-    passes, calls = passes + 1, 0
+    global rounds, calls
+    rounds, calls = rounds + 1, 0
 
     def sample():
         global calls
         calls += 1
         gate = Path(os.environ["XEBENCH_TEST_GATE"])
-        while passes == 2 and calls > 14 and gate.exists():
+        while rounds == 2 and calls > 14 and gate.exists():
             time.sleep(0.02)
         launch(session, p)
 

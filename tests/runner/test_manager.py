@@ -300,7 +300,6 @@ def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session
     manager, sink, workers = manage(
         [READY, (0, "sample"), killed],
         [READY, case("b", stopped_by="round"), DONE, case("b"), DONE],
-        sampling=Sampling(passes=2),
     )
     assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
     assert manager.run_family(FAMILY, Round(1)) == {"a": "interrupted", "b": "ok"}
@@ -314,12 +313,10 @@ def test_the_budget_that_ends_after_a_kill_does_not_take_its_reason() -> None:
     assert sink.last_cases()["a"] == ("interrupted", "check: out of memory: the system killed the worker")
 
 
-def test_what_a_problem_states_outlasts_a_pass_in_which_it_cannot_be_made() -> None:
+def test_what_a_problem_states_outlasts_a_round_in_which_it_cannot_be_made() -> None:
     work = Work(bytes_moved=8, operations=None, operation_kind="fp32", slm_bytes=None)
     first = [CaseOver(name, CaseResult(Status.OK, "", "round", work=work)) for name in "ab"]
-    manager, sink, _ = manage(
-        [READY, *first, DONE, case("a", "error"), case("b", "error"), DONE], sampling=Sampling(passes=2)
-    )
+    manager, sink, _ = manage([READY, *first, DONE, case("a", "error"), case("b", "error"), DONE])
     manager.run_family(FAMILY)
     assert manager.run_family(FAMILY, Round(1)) == {"a": "error", "b": "error"}
     assert sink.rows[-1][1]["bytes_moved"] == 8
@@ -402,7 +399,7 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
         manager.measure_instrument()
 
 
-def test_a_later_pass_goes_on_with_what_is_good() -> None:
+def test_a_later_round_goes_on_with_what_is_good() -> None:
     first = StateSampled(State.HOT, [{"b": [0.1, 0.2]}], 2.0)
     manager, _, (worker,) = manage(
         [
@@ -421,17 +418,16 @@ def test_a_later_pass_goes_on_with_what_is_good() -> None:
     assert (one.earlier, two.earlier) == ({}, {"hot": first.instances})
     assert one.sampling.budget_s == 3.0
     assert two.sampling.budget_s == 7.0, "no round takes more than the family has left"
-    assert (one.sampling.max_blocks, one.sampling.passes) == (30, 3), "blocks and time for two instances of six"
+    assert (one.sampling.max_blocks, one.sampling.instances) == (30, 2), "blocks and time for two instances of six"
 
 
-def test_what_crashes_in_a_later_pass_is_crashed() -> None:
+def test_what_crashes_in_a_later_round_is_crashed() -> None:
     manager, sink, _ = manage(
         [
             *(READY, case("a", stopped_by="round"), case("b", stopped_by="round"), DONE),
             *((0, "sample"), WorkerDied("signal SIGSEGV")),
         ],
         [READY, case("b"), DONE],
-        sampling=Sampling(passes=2),
     )
     manager.run_family(FAMILY)
     before = len(sink.rows)
@@ -439,23 +435,21 @@ def test_what_crashes_in_a_later_pass_is_crashed() -> None:
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGSEGV")
     crashed, _ = [row for table, row in sink.rows if table == "cases" and row["status"] == "crashed"]
-    assert crashed["stopped_by"] == "", "no pass is waited for"
+    assert crashed["stopped_by"] == "", "no round is waited for"
 
 
-def test_a_stop_in_a_later_pass_leaves_what_was_found() -> None:
-    manager, sink, _ = manage(
-        [READY, case("a"), case("b"), DONE, Stopped(2), WorkerDied("signal SIGKILL")], sampling=Sampling(passes=2)
-    )
+def test_a_stop_in_a_later_round_leaves_what_was_found() -> None:
+    manager, sink, _ = manage([READY, case("a"), case("b"), DONE, Stopped(2), WorkerDied("signal SIGKILL")])
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):
         manager.run_family(FAMILY, Round(1))
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
-def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
+def test_a_family_of_an_earlier_session_gets_its_last_round() -> None:
     manager, sink, (worker,) = manage(
         [READY, samples(70, block=31), case("a"), case("b"), DONE],
-        sampling=Sampling(budget_s=9.0, passes=3),
+        sampling=Sampling(budget_s=9.0),
         first=(70, 30),
     )
     fixed = fixed_columns(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, 1)
@@ -464,7 +458,7 @@ def test_a_family_of_an_earlier_session_gets_its_last_pass() -> None:
         FamilyProgress(
             FAMILY,
             fixed,
-            Sampling(budget_s=9.0, passes=3),
+            Sampling(budget_s=9.0),
             next_block=30,
             next_instance=4,
             results=dict.fromkeys("ab", CaseResult(Status.OK, "")),
@@ -637,7 +631,7 @@ def test_hangs_of_a_family_cost_half_a_timeout_more_than_one_and_what_answers_is
     assert cases["f"][1] == "not measured: b, c, d, e of this family hung; fix them first"
 
 
-def test_hangs_in_later_passes_leave_what_was_found() -> None:
+def test_hangs_in_later_rounds_leave_what_was_found() -> None:
     manager, sink, _ = manage(
         [
             *(READY, CHECKED_A, VariantChecked("b"), VariantChecked("c")),
@@ -645,12 +639,11 @@ def test_hangs_in_later_passes_leave_what_was_found() -> None:
         ],
         [READY, (0, "sample"), *hang(8.0)],
         timeout_s=8,
-        sampling=Sampling(passes=2),
     )
     family = of_variants("abc")
     manager.run_family(family)
     assert manager.run_family(family, Round(1)) == {"a": "timeout", "b": "timeout", "c": "ok"}
-    assert sink.rows[-1][1]["stopped_by"] == "", "no pass is waited for"
+    assert sink.rows[-1][1]["stopped_by"] == "", "no round is waited for"
 
 
 def test_a_hang_is_told_while_it_lasts() -> None:
@@ -676,10 +669,9 @@ def test_a_hang_of_the_whole_timeout_is_one_though_the_run_is_over_as_well() -> 
     assert sink.last_cases()["b"] == ("timeout", "sample: no answer for 8 s")
 
 
-def test_a_later_pass_that_the_run_has_no_time_for_leaves_what_was_found() -> None:
+def test_a_later_round_that_the_run_has_no_time_for_leaves_what_was_found() -> None:
     manager, sink, _ = manage(
         [READY, case("a"), case("b"), DONE, (0, "sample"), 15.0, WorkerHung("no answer for 15 s")],
-        sampling=Sampling(passes=2),
         timeout_s=600,
     )
     manager.run_family(FAMILY)
@@ -687,10 +679,10 @@ def test_a_later_pass_that_the_run_has_no_time_for_leaves_what_was_found() -> No
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
-def test_no_pass_begins_when_all_samples_are_taken() -> None:
+def test_no_round_begins_when_all_samples_are_taken() -> None:
     answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
     manager, _, (worker,) = manage(
-        [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6, passes=20)
+        [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6)
     )
     for number in range(20):
         assert manager.run_family(FAMILY, Round(number, 0.1, 1)) == {"a": "ok", "b": "ok"}
@@ -699,7 +691,7 @@ def test_no_pass_begins_when_all_samples_are_taken() -> None:
 
 
 def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
-    both = Sampling(max_blocks=7, passes=5, states=(State.HOT, State.COLD))
+    both = Sampling(max_blocks=7, states=(State.HOT, State.COLD))
     answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
     hot_and_cold = [
         [samples(2 * n, block=2 * n), samples(2 * n + 1, block=2 * n + 1), *answers[n][1:]] for n in range(3)
@@ -752,10 +744,9 @@ def test_a_variant_that_is_wrong_after_its_samples_has_a_check_that_says_so() ->
     assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "wrong")]
 
 
-def test_samples_of_a_pass_that_a_stop_cuts_off_stay_unchecked() -> None:
+def test_samples_of_a_round_that_a_stop_cuts_off_stay_unchecked() -> None:
     manager, sink, _ = manage(
         [READY, samples(0), case("a"), case("b"), DONE, samples(1), Stopped(2), samples(2), WorkerDied("killed")],
-        sampling=Sampling(passes=2),
     )
     manager.run_family(FAMILY)
     with pytest.raises(Stopped):

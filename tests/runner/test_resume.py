@@ -21,6 +21,7 @@ from xebench.patterns.plan import Family
 from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis.summaries import CheckRow
 from xebench.runner import resume
+from xebench.runner.round_plan import Round
 from xebench.runner.run_options import Recipe
 from xebench.vocabulary import CheckResult, Status, StopReason
 
@@ -135,7 +136,7 @@ def test_other_software_is_told() -> None:
 
 
 def test_a_run_remembers_what_it_was_asked_for(tmp_path: Path) -> None:
-    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("/my.py",), "gpu", True, 0.02, 1.5, "both", 7, 3, 2, 6, 50)
+    recipe = Recipe(("slm*", "E34"), "smoke", ("n=1,2",), ("/my.py",), "gpu", True, 0.02, 1.5, "both", 7, 3, 6, 50)
     run = run_of(tmp_path, recipe.to_manifest())
     assert Recipe.of_run(run.path) == recipe
 
@@ -157,7 +158,6 @@ def test_a_run_that_does_not_remember_cannot_be_resumed(kept: Any, tmp_path: Pat
         ("precision", 0),
         ("state", "lukewarm"),
         ("instances", 0),
-        ("passes", -1),
         ("max_samples", True),
         ("max_samples", 2.0),
         ("precision", math.inf),
@@ -195,13 +195,14 @@ def test_a_family_that_the_run_wanted_to_come_to_again_lacks_a_pass() -> None:
     assert [one.pattern.name for one in resume.unfinished_families(plan, known, "cpu")] == ["waits"]
 
 
-SAMPLING = Sampling(budget_s=9.0, passes=3)
+SAMPLING = Sampling(budget_s=9.0)
+ROUND_SECONDS = '{"making": 4.0, "sampling": 5.0, "warming up": 1.0}'
 
 
 def write_two_instances(writer: RunWriter, checked: int = 12) -> None:
     """Three blocks of each: the second variant takes a half and a quarter of the first one's time."""
     writer.append("devices", [{**dict.fromkeys(schema.columns("devices")), **DEVICE}])
-    writer.append("cases", case_rows(family("p")))
+    writer.append("cases", [{**row, "round_seconds": ROUND_SECONDS} for row in case_rows(family("p"))])
     empty = dict.fromkeys(schema.columns("samples", measured=True))
     for number in range(12):
         block, second = divmod(number, 2)
@@ -227,13 +228,18 @@ def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_pa
     progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
     assert progress.statuses() == {"a": "ok", "b": "ok"} and not progress.waiting
     assert (progress.next_block, progress.next_instance, progress.blocks) == (6, 2, 6)
-    assert progress.spent_s == pytest.approx(6.0), "one pass of three is left"
+    assert progress.spent_s == pytest.approx(6.0) and progress.seconds["making"] == 4.0
+    assert progress.round == Round(0), "of two instances"
     assert progress.compiled == {"a", "b"}
     one, two = progress.speedups["hot"]
     assert one == {"b": pytest.approx([math.log(2)] * 3)}
     assert two == {"b": pytest.approx([math.log(4)] * 3)}
     rows = [schema.measured_row("cases", row) for row in progress.rows()]
-    assert schema.frame("cases", rows).equals(schema.frame("cases", case_rows(family("p"))))
+    assert (
+        schema.frame("cases", rows)
+        .drop(columns="round_seconds")
+        .equals(schema.frame("cases", case_rows(family("p"))).drop(columns="round_seconds"))
+    )
 
 
 def test_samples_that_no_check_followed_decide_nothing(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from xebench.measuring.sampling import Sampling
-from xebench.runner.round_plan import FamilyState, PairState, Round, RoundPlan, half_width_after
+from xebench.runner.round_plan import FamilyState, PairState, Round, RoundPlan, earlier_round, half_width_after
 
 NEW, OVER = FamilyState(), FamilyState(1, over=True, beside_s=1.0)
 
 
 def plan(budget_s: float | None = None, **sampling: object) -> RoundPlan:
-    return RoundPlan(Sampling(**{"few_instances": 3, "passes": 3, **sampling}), 2.0, budget_s)  # type: ignore[arg-type]
+    return RoundPlan(Sampling(**{"few_instances": 3, **sampling}), 6.0, budget_s)  # type: ignore[arg-type]
 
 
 def after(*pairs: PairState, rounds: int = 1, beside_s: float = 1.0, instance_s: float = 0.5) -> FamilyState:
@@ -49,10 +49,11 @@ def test_without_a_budget_what_a_round_leaves_is_for_the_later_ones() -> None:
     assert planned.sampling_s == 3.5
 
 
-def test_a_family_that_an_earlier_session_left_open_has_one_round_more_and_no_end_of_them() -> None:
-    once = plan(passes=1, min_instances=1)
-    assert once.next([FamilyState(1, rest_s=0.4)]) == (0, Round(1, 0.4, 1))
-    assert once.next([FamilyState(2, rest_s=0.4)]) is None
+def test_a_family_that_an_earlier_session_left_open_has_a_last_round() -> None:
+    assert plan(min_instances=1).next([FamilyState(1, rest_s=0.4)]) == (0, Round(1, 0.4, 1))
+    assert plan().next([FamilyState(3, rest_s=0.4)]) is None
+    numbers = [earlier_round(Sampling(min_instances=6), taken).number for taken in (1, 2, 3, 4, 9)]
+    assert numbers == [0, 0, 0, 1, 1]
 
 
 def test_every_family_has_a_round_before_any_has_another() -> None:

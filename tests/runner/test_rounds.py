@@ -55,7 +55,8 @@ class FakeManager:
         fixed = fixed_columns(family, DEVICE, seed=1)
         known = self.known.setdefault(name, FamilyProgress(family, fixed, self.sampling, 0))
         known.begin(planned)
-        ended = self.stopped_by.get(name, StopReason.ROUND)
+        last = StopReason.BUDGET if planned.sampling_s >= known.rest_s else StopReason.ROUND
+        ended = self.stopped_by.get(name, last)
         result = CaseResult(Status.INTERRUPTED, "cut") if ended == "cut" else CaseResult(Status.OK, "", ended)
         for variant in "ab":
             known.finish(variant, result)
@@ -87,13 +88,13 @@ class Told:
 
 
 def rounds_of(
-    budget_s: float | None, scripts: dict[str, list[float]], passes: int = 3, **stopped_by: str
+    budget_s: float | None, scripts: dict[str, list[float]], **stopped_by: str
 ) -> tuple[Rounds, FakeManager, Told]:
-    sampling = Sampling(budget_s=math.inf if budget_s else 9.0, few_instances=3, passes=passes)
+    sampling = Sampling(budget_s=math.inf if budget_s else 9.0, few_instances=3)
     manager, told = FakeManager(sampling, scripts, stopped_by), Told()
     clock = lambda: manager.now  # noqa: E731
     fake: Any = manager
-    rounds = RoundPlan(sampling, 2.0, budget_s)
+    rounds = RoundPlan(sampling, 6.0, budget_s)
     families = [family(name) for name in scripts]
     budget = RunBudget(budget_s, clock)
     return Rounds(families, fake, rounds, budget, told, held=nullcontext, clock=clock), manager, told
@@ -137,18 +138,18 @@ def test_others_come_before_families_whose_pattern_had_one_cut_off() -> None:
 
 
 def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -> None:
-    run, manager, told = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2, two=StopReason.PRECISION)
+    run, manager, told = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6}, two=StopReason.PRECISION)
     manager.stopped_by["one"] = StopReason.MAX_BLOCKS
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"]
     assert manager.upcoming[0] == [], "on a CPU device no core is free to make data meanwhile"
-    assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.5 * 2)]
-    assert [(done, total) for done, total, *_ in told.begun] == [(0, 4), (1, 3)]
+    assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.0 * 3)]
+    assert [(done, total) for done, total, *_ in told.begun] == [(0, 6), (1, 4)]
 
 
 def test_beside_a_gpu_the_manager_is_told_which_families_are_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(8))
-    run, manager, _ = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6}, passes=2)
+    run, manager, _ = rounds_of(None, {"one": [2.0] * 6, "two": [2.0] * 6})
     monkeypatch.setattr(manager, "device", {**DEVICE, "device_class": "gpu"})
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"] * 3

@@ -26,7 +26,6 @@ def test_defaults_go_with_the_preset() -> None:
     assert (smoke.min_instances, default.min_instances) == (1, 6)
     assert (smoke.few_instances, default.few_instances) == (1, 3)
     assert (sampling(instances=6).few_instances, sampling(instances=2).few_instances) == (6, 2), "as the user says"
-    assert (smoke.passes, default.passes, sampling(instances=2).passes, sampling(passes=1).passes) == (1, 3, 2, 1)
 
 
 def test_what_is_asked_for_counts() -> None:
@@ -41,8 +40,8 @@ def test_what_is_asked_for_counts() -> None:
 def test_a_run_with_a_budget_limits_its_families_by_that_alone() -> None:
     def planned(preset: str, **asked: Any) -> tuple[float, float, float | None]:
         options = Options(Path("run"), Recipe((), preset, **asked), run_budget_s=540.0)
-        rounds = options.round_plan()
-        return rounds.sampling.budget_s, rounds.first_s, rounds.budget_s
+        plan = options.round_plan()
+        return plan.sampling.budget_s, plan.round_s, plan.budget_s
 
     assert planned("default") == (math.inf, 2.0, 540.0)
     assert planned("default", budget_s=9.0) == (9.0, 3.0, 540.0)

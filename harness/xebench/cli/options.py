@@ -73,7 +73,7 @@ class SectionedCommand(click.Command):
         "What is measured": ("preset", "overrides", "state", "seed", "paths"),
         "Device": ("device", "require_gpu", "scheduler", "exclusive", "memory_limit"),
         "How long": (
-            "precision", "budget_s", "run_budget_s", "instances", "passes", "min_samples", "max_samples", "timeout_s",
+            "precision", "budget_s", "run_budget_s", "instances", "min_samples", "max_samples", "timeout_s",
         ),
         "Run folder": ("output", "overwrite", "resume"),
         "Result": ("form", "as_json", "threshold", "fail_on", "allow_skipped", "verbose", "quiet"),

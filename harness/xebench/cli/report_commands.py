@@ -277,7 +277,7 @@ _SIGNALS: Final = 128
 #: Options of `xebench run` that `xebench ab` has, too.
 _OF_RUN: Final = (
     "preset", "device", "require_gpu", "overrides", "output", "overwrite", "precision", "budget_s", "instances",
-    "passes", "min_samples", "max_samples", "state", "timeout_s", "run_budget_s", "memory_limit", "exclusive", "seed",
+    "min_samples", "max_samples", "state", "timeout_s", "run_budget_s", "memory_limit", "exclusive", "seed",
 )  # fmt: skip
 
 #: Half-width of an interval at which sampling stops, as a part of the threshold, unless --precision is given. It is

@@ -79,12 +79,6 @@ MIN_SAMPLES = 6
     "sooner.  [default: 6, or 3 if the run's pairs show little difference; smoke: 1]",
 )
 @click.option(
-    "--passes",
-    type=click.IntRange(1),
-    help="Rounds of each family in a run without --run-budget, each with a part of the instances.  "
-    "[default: 3, smoke: 1]",
-)
-@click.option(
     "--min-samples",
     type=click.IntRange(MIN_SAMPLES),
     help="Minimum samples per variant and instance before --precision may end it.  [default: 10, smoke: 6]",

@@ -60,8 +60,8 @@ class Plan:
         bytes_moved: least traffic to memory of one execution; None if unknown.
         in_batches: True if one sample may have several executions, with nothing to do between them.
         first_block, first_instance: next free numbers.
-        last: True for the last pass.
-        earlier: log speed-ups of earlier passes' instances, by state.
+        last: True for the last round.
+        earlier: log speed-ups of earlier rounds' instances, by state.
         priors: spread between instances in the run's other pairs, by state.
         essential: variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "" if a
             failure ends only the variant itself.
@@ -144,7 +144,7 @@ class FamilyLoop:
         self._batches: dict[State, int] = {}
         self._instance = plan.first_instance
         self._next_block = plan.first_block
-        # each pass has numbers of its own
+        # each round has numbers of its own
         source = random.Random(plan.seed + plan.first_block)
         self._order = random.Random()
         self._checker = Checker(expected, source)
@@ -236,7 +236,7 @@ class FamilyLoop:
         for state in part.states if self._good() else ():
             with closing(MachineMonitor(self._device.device_class)) as monitor, self._rows.watched(monitor):
                 ends.append(self._sample_state(state, part))
-        # an earlier pass ended by its own share of the budget or instances, not by the family's
+        # an earlier round ended by its own share of the budget or instances, not by the family's
         own = next((reason for reason in _ENDS if reason in ends), "")
         over = self._plan.last or set(ends) == {StopReason.PRECISION}
         self.stopped_by = own if over else StopReason.ROUND

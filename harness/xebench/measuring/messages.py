@@ -69,8 +69,8 @@ class MeasureFamily(OfFamily, frozen=True, kw_only=True):
         seed: seed of the data and of the order of samples.
         first_sample, first_block, first_instance: next free numbers.
         compiled: variants whose compilation is recorded.
-        last: True for the last pass.
-        earlier: log speed-ups of earlier passes' instances, by state.
+        last: True for the last round.
+        earlier: log speed-ups of earlier rounds' instances, by state.
         compared: variants, each with another variant that a claim compares it with in addition to the baseline.
         priors: spread between instances in the run's other pairs of this metric, by state.
         upcoming: families that are likely to come next, in order; their data may be made meanwhile.
@@ -141,7 +141,7 @@ class TableRows(Message, frozen=True):
 
 
 class StateSampled(Message, frozen=True):
-    """A state was sampled in one pass: log speed-ups of its instances, and the seconds that it took."""
+    """A state was sampled in one round: log speed-ups of its instances, and the seconds that it took."""
 
     state: State
     instances: InstanceSpeedups

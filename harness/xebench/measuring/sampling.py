@@ -52,7 +52,7 @@ class Sampling:
         start_blocks: blocks of warm-up after that: what is known of a slow start.
         min_instances: instances of the family, with new arrays and kernels, before a decision.
         few_instances: the same, if the run's other pairs make the interval narrow enough.
-        passes: times that a run comes to the family; each takes its part of the instances.
+        instances: instances of this round, time permitting; None: as many as the family needs.
         longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
             does not.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
@@ -68,14 +68,14 @@ class Sampling:
     start_blocks: int = 0
     min_instances: int = MIN_INSTANCES
     few_instances: int = MIN_INSTANCES
-    passes: int = 1
+    instances: int | None = None
     longest_s: float = 0.0
     states: Sequence[State] = (State.HOT,)
 
     @property
     def round_instances(self) -> int:
-        """The fewest instances that each pass takes."""
-        return -(-self.min_instances // self.passes)
+        """Instances of this round, time permitting."""
+        return self.instances or self.min_instances
 
     def for_each_state(self) -> Sampling:
         """The limits of each state: budget and blocks are shared, so a family never takes more than it may."""

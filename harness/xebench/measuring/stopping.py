@@ -130,9 +130,9 @@ class Instances:
     Args:
         sampling: limits of this state, all instances together.
         baseline: baseline of the speed-ups.
-        earlier: log speed-ups of the instances of earlier passes.
+        earlier: log speed-ups of the instances of earlier rounds.
         clock: seconds; the budget begins now.
-        last: True for the family's last pass.
+        last: True for the family's last round.
         prior: spread between instances in the run's other pairs.
         compared: variants, each with another variant to compare with in addition to the baseline.
     """
@@ -205,7 +205,7 @@ class Instances:
         return reason
 
     def taken(self) -> list[dict[str, list[float]]]:
-        """Log speed-ups of each instance of this pass, for the next one."""
+        """Log speed-ups of each instance of this round, for the next one."""
         return [{name: own.ratios.tolist() for name, own in left.items()} for left in self._left]
 
     def _learn(self, instance: Mapping[str, _Series]) -> None:
@@ -266,7 +266,7 @@ class Instances:
         return all(width < FEW_MARGIN * self._sampling.precision for width in widths)
 
     def _known_of(self, name: str) -> list[Floats]:
-        """A variant's log speed-ups in each instance that was left, of earlier passes too, after its start."""
+        """A variant's log speed-ups in each instance that was left, of earlier rounds too, after its start."""
         return [left[name].settled for left in (*self._earlier, *self._left) if name in left]
 
 

@@ -7,7 +7,6 @@ leaves to do; rows of the table `cases` are written from it and never read back.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -204,14 +203,14 @@ class FamilyProgress:
         """
         planned, fewest = self.round or Round(), self.sampling.min_instances
         own_s = min(self.rest_s, planned.sampling_s - (self.spent_s - self._spent_before_s))
-        instances = min(planned.instances or sys.maxsize, fewest)
+        instances = min(planned.instances or fewest, fewest)
         blocks = max(len(self.sampling.states), self.sampling.max_blocks * instances // fewest)
         return replace(
             self.sampling,
             budget_s=max(0.0, min(own_s, left_s)),
             longest_s=max(0.0, min(planned.longest_s, self.rest_s, left_s)),
             max_blocks=min(blocks, self._blocks_left()),
-            passes=-(-fewest // instances),
+            instances=instances,
         )
 
     def is_last(self, limits: Sampling) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,9 +18,9 @@ from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis import summaries
 from xebench.results.analysis.points import rows, to_json
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
-from xebench.runner.round_plan import Round
+from xebench.runner.round_plan import earlier_round
 from xebench.runner.run_options import Options, Progress
-from xebench.vocabulary import SAMPLED_STATES, Status, StopReason, find_baseline
+from xebench.vocabulary import SAMPLED_STATES, RoundPart, Status, StopReason, find_baseline
 
 #: Columns that identify a device and its driver.
 IDENTITY: Final = ("device", "name", "driver_version")
@@ -159,8 +158,7 @@ def unfinished_families(plan: Sequence[Family], cases: pd.DataFrame, device_clas
 
 
 def family_progress(family: Family, run: Run, device_class: str, sampling: Sampling, next_block: int) -> FamilyProgress:
-    """The progress of a run with a family that was to have another round: one is left, the last, unless a run's
-    budget decides.
+    """The progress of a run with a family that was to have another round, after those that came to their ends.
 
     Args:
         family: family whose cases have results.
@@ -174,6 +172,9 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
     cases = {names[row["case_id"]]: row for row in rows(own_cases)}
     own = run.samples[run.samples["case_id"].isin(names)]
     checked = own[own["state"].isin(SAMPLED_STATES) & own["checked"]]
+    taken = max(checked.groupby("state")["instance"].nunique(), default=0)
+    recorded = (row["round_seconds"] for row in cases.values() if row["round_seconds"])
+    seconds: dict[str, float] = json.loads(next(recorded, "{}"))
     return FamilyProgress(
         family,
         cases,
@@ -181,12 +182,12 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
         results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
-        round=Round(max(0, sampling.passes - 2)),
-        spent_s=0.0 if math.isinf(sampling.budget_s) else sampling.budget_s * (1 - 1 / sampling.passes),
+        round=earlier_round(sampling, taken),
+        spent_s=sum(seconds.get(part, 0.0) for part in (RoundPart.WARMING_UP, RoundPart.SAMPLING)),
         blocks=checked["block"].nunique(),
         speedups=_speedups(family, summaries.usable(run.cases, own), names, family.compared(device_class)),
         compiled=set(cases),
-        seconds=next((json.loads(row["round_seconds"]) for row in cases.values() if row["round_seconds"]), {}),
+        seconds=seconds,
     )
 
 

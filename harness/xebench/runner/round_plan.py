@@ -1,8 +1,9 @@
 """The plan of rounds, which family comes next and for how long: arithmetic on the families' states.
 
-Without a budget every family has its turn, as often as there are passes. With one every family has a first round, as
-shortly as the budget asks for; what is left goes where it is worth most: to claims that can still be decided, to those
-families first where a second decides most of them, then to the widest intervals.
+Without a budget for the run, families have three rounds each in turn, with a third of their own budget and instances.
+With one every family has a first round, as shortly as the budget asks for; what is left goes where it is worth most: to
+claims that can still be decided, to those families first where a second decides most of them, then to the widest
+intervals.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Final
 
 from xebench.measuring.sampling import Sampling
 from xebench.results.analysis.intervals import student_factor
+
+#: Rounds of each family in a run without a budget, if the family has as many instances.
+ROUNDS: Final = 3
 
 #: Share of the budget that the first round leaves to later ones, unless its rounds would be too short.
 RESERVE: Final = 0.5
@@ -112,13 +116,23 @@ class RoundPlan:
 
     Attributes:
         sampling: the limits of a family, all its rounds together.
-        first_s: most seconds of sampling in a first round.
+        family_s: usual seconds of sampling of a family.
         budget_s: seconds for all rounds together; None: without a limit.
     """
 
     sampling: Sampling
-    first_s: float
+    family_s: float
     budget_s: float | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of each family without a budget."""
+        return usual_rounds(self.sampling)
+
+    @property
+    def round_s(self) -> float:
+        """Usual seconds of sampling in a round; a first one takes no more."""
+        return self.family_s / self.rounds
 
     def next(self, families: Sequence[FamilyState], left_s: float = math.inf) -> tuple[int, Round] | None:
         """The index of the next family and its round; None if nothing is left to do, or no time.
@@ -141,7 +155,7 @@ class RoundPlan:
         """The number of rounds to come, as far as it can be predicted."""
         opened = [family for family in families if not family.over]
         if self.budget_s is None:
-            return sum(max(1, self.sampling.passes - family.rounds) for family in opened)
+            return sum(max(1, self.rounds - family.rounds) for family in opened)
         new = sum(not family.rounds for family in opened)
         usual_s = self._beside_s(families) + USEFUL_S
         return new + (max(0, int(left_s / usual_s) - new) if opened else 0)
@@ -160,15 +174,14 @@ class RoundPlan:
         return spent_s / measured * self.to_come(families) if measured else None
 
     def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Round] | None:
-        passes = self.sampling.passes
-        # a family of an earlier session may have one more, since its earlier time is not known exactly
-        waiting = [number for number, family in enumerate(families) if not family.over and family.rounds <= passes]
+        most = max(2, self.rounds)  # the only round may have been cut off by the budget of an earlier session
+        waiting = [number for number, family in enumerate(families) if not family.over and family.rounds < most]
         if not waiting:
             return None
         number = min(waiting, key=lambda each: families[each].rounds)
         family = families[number]
-        seconds = family.rest_s / max(1, passes - family.rounds)
-        return number, Round(family.rounds, seconds, -(-self.sampling.min_instances // passes))
+        seconds = family.rest_s / max(1, self.rounds - family.rounds)
+        return number, Round(family.rounds, seconds, round_instances(self.sampling))
 
     def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Round:
         """A first round so long that all families have one, and later rounds have their part where that is possible."""
@@ -178,7 +191,7 @@ class RoundPlan:
         modest_s = (left_s - RESERVE * self.budget_s) / len(new) - beside_s
         # where not all can have a useful one, none has: what is left goes to those that it decides most for
         useful_s = USEFUL_S if (beside_s + USEFUL_S) * len(families) <= self.budget_s else LEAST_S
-        seconds = max(LEAST_S, min(fair_s, self.first_s, max(modest_s, useful_s)))
+        seconds = max(LEAST_S, min(fair_s, self.round_s, max(modest_s, useful_s)))
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
@@ -219,7 +232,7 @@ class RoundPlan:
                 yield number, Round(family.rounds, seconds, instances, longest_s, max(left_s / opened, longest_s))
 
     def _instance_s(self, family: FamilyState) -> float:
-        return max(_known(family.instance_s, self.first_s), 1e-3)
+        return max(_known(family.instance_s, self.round_s), 1e-3)
 
     def _worth(self, family: FamilyState, planned: Round, usual_s: float, left_s: float) -> tuple[bool, float]:
         """The worth of a round: first whether it leads to answers within the time, then how much a second gives."""
@@ -237,6 +250,22 @@ class RoundPlan:
             for instances in lacking
         ]
         return max((count / time_s for count, time_s in enumerate(times_s, 1) if time_s <= left_s), default=0.0)
+
+
+def round_instances(sampling: Sampling) -> int:
+    """Instances of a round in a run without a budget, time permitting."""
+    return -(-sampling.min_instances // ROUNDS)
+
+
+def usual_rounds(sampling: Sampling) -> int:
+    """Rounds of each family in a run without a budget."""
+    return -(-sampling.min_instances // round_instances(sampling))
+
+
+def earlier_round(sampling: Sampling, taken: int) -> Round:
+    """The last round of an earlier session, by the number of its instances; another one is to follow."""
+    finished = min(taken // round_instances(sampling), usual_rounds(sampling) - 1)
+    return Round(max(1, finished) - 1)
 
 
 def _known(value: float | None, usual: float) -> float:

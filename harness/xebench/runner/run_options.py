@@ -51,7 +51,6 @@ class Recipe(msgspec.Struct, frozen=True):
         state: state of the caches before each sample: hot, cold or both; None for each pattern's own.
         seed: seed of the data and of the order of samples.
         instances: least number of instances per family; None for the preset's.
-        passes: number of rounds of each family; None for the preset's.
         min_samples: least number of samples per variant and instance; None for the preset's.
         max_samples: most samples per variant and family, in both states together; None for the default.
         versions: names of the two versions to measure side by side, the old one first (`xebench ab`); built-in patterns
@@ -69,7 +68,6 @@ class Recipe(msgspec.Struct, frozen=True):
     state: _States | None = None
     seed: _Seed = 20240517
     instances: _Count | None = None
-    passes: _Count | None = None
     min_samples: _Count | None = None
     max_samples: _Count | None = None
     versions: tuple[str, ...] = ()
@@ -99,6 +97,8 @@ class Recipe(msgspec.Struct, frozen=True):
 
         kept = read_manifest(folder).get(KEY)
         types = {field.name: field.type for field in msgspec.structs.fields(cls)}
+        if isinstance(kept, dict):
+            kept.pop("passes", None)  # of earlier runs
         if not isinstance(kept, dict) or not {"names", "preset"} <= kept.keys() <= types.keys():
             raise RunFolderError(f"{folder} does not record its settings: start a new run with --output")
         recipe = cls(**{name: _converted(folder, name, value, types[name]) for name, value in kept.items()})
@@ -124,9 +124,6 @@ def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
 BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 
 TIMEOUTS_S = {"smoke": 60.0, "default": 120.0, "guide": 900.0}
-
-#: Rounds of each family in a run without a budget, if the family has as many instances.
-PASSES = 3
 
 
 @dataclass(frozen=True)
@@ -169,9 +166,8 @@ class Options:
         return RunBudget(self.run_budget_s, begun_s=self.begun_s)
 
     def round_plan(self) -> RoundPlan:
-        """The plan of rounds; with a budget for the run a first one is no longer than a pass would be."""
-        sampling = self.sampling()
-        return RoundPlan(sampling, self._family_budget_s() / sampling.passes, self.run_budget_s)
+        """The plan of rounds."""
+        return RoundPlan(self.sampling(), self._family_budget_s(), self.run_budget_s)
 
     def _family_budget_s(self) -> float:
         asked = self.recipe.budget_s
@@ -205,7 +201,6 @@ class Options:
             max_blocks=most,
             min_instances=instances,
             few_instances=asked.instances or min(FEW_INSTANCES, instances),
-            passes=min(asked.passes or PASSES, instances),
         )
 
 

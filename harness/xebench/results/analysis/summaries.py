@@ -1,7 +1,7 @@
 """Select the samples that count, and make one row for each case and state: its time, interval and parts of roofs.
 
 A sample counts once, and if a check of its case's results speaks for it. A worker checks every variant again at the end
-of a pass. What was sampled in one that was cut off, by a signal, a crash, a spent budget or a full disk, may be of a
+of a round. What was sampled in one that was cut off, by a signal, a crash, a spent budget or a full disk, may be of a
 program that had begun to compute something else. So the table `checks` is only ever added to, after the samples that a
 row speaks for: a row that is missing costs samples, and never lets a wrong one count.
 """
