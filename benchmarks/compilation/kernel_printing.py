@@ -126,6 +126,7 @@ def stream_too_short(session, p, work_group_size):
     printed_by(session, p, work_group_size, print_by_stream, session.stream(p.n // 2 * LINE, STATEMENT))
 
 
+# That a kernel which faults prints nothing (G 5621) is no variant: it would end the process.
 @pattern.optimized(claim=(Claim("faster"), Claim("faster", "streamed", strength="implied", source="G 5465")))
 def stored(session, p, work_group_size):
     """Each work-item stores its identifier, and the host gets them all at once."""

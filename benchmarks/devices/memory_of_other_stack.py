@@ -20,14 +20,14 @@ pattern = Pattern(
     short_launches="each sample has one launch of a fixed size for all GPUs of two stacks",
 )
 
-SUMS = 1 << 12  # work-items, each with a sum of its own
+SUMS = 1 << 16  # work-items, each with a sum of its own: as many as lanes of 16 fill a stack of a Max
 
 
 @kernel
 def add_up(item: kapi.Item, x, sums):
     total = np.int32(0)
     for k in range(item.get_id(0), x.shape[0], SUMS):
-        total += x[k]
+        total = np.int32(total + x[k])
     sums[item.get_id(0)] = total
 
 

@@ -18,6 +18,7 @@ pattern = Pattern(
         "default": {"n": 1 << 13, "rounds": 4, "work": 220},
         "guide": {"n": 100, "rounds": 100, "work": 1},
     },
+    own_sizes="the guide has no program with several readers; length and rounds are those of its loop",
     metric="wall",
 )
 
@@ -31,7 +32,7 @@ def add_up(item: kapi.NdItem, a, b, totals, work):
     total = np.int32(0)
     for k in range(work):
         for i in range(lane, a.shape[0], GROUP):
-            total += (a[i] + b[i]) ^ np.int32(k)
+            total = np.int32(total + (np.int32(a[i] + b[i]) ^ np.int32(k)))
     totals[lane] = total
 
 
