@@ -48,12 +48,12 @@ class Process:
         self.done.append("close")
 
 
-def worker(*processes: Process) -> DeviceWorker[Any]:
+def worker(*processes: Process) -> DeviceWorker:
     waiting = list(processes)
     return DeviceWorker(lambda environment: waiting.pop(0))  # type: ignore[arg-type, return-value]
 
 
-def answers(of: DeviceWorker[Any], silence_s: float = 5) -> list[Any]:
+def answers(of: DeviceWorker, silence_s: float = 5) -> list[Any]:
     return list(of.answers(Call("instrument", pickled(())), ("a", "b"), silence_s=lambda: silence_s))
 
 
@@ -149,7 +149,7 @@ def test_each_set_of_variables_has_a_process_that_is_kept() -> None:
         asked.append(dict(environment))
         return processes[len(asked) - 1]
 
-    used: DeviceWorker[Any] = DeviceWorker(start)
+    used: DeviceWorker = DeviceWorker(start)
     off = {"NEO_CACHE_PERSISTENT": "0"}
     shared = []
     for variables, source in (({}, OWN), ({}, OTHER), (off, OWN), ({}, OWN), (off, OWN), ({}, "/a.py"), ({}, "/a.py")):

@@ -16,7 +16,7 @@ import msgspec
 from xebench.errors import XebenchError
 from xebench.isa.asked_gpu import AskedGpu
 from xebench.measuring.device_worker import DeviceWorker, Lost, start_worker
-from xebench.measuring.messages import Done, Failed, Message, Ready
+from xebench.measuring.messages import Call, Returned, WorkerMessage, pickled, unpickled
 from xebench.patterns.plan import Family
 from xebench.system.children import Program
 from xebench.system.children.process import in_threads
@@ -86,8 +86,9 @@ class Collected:
         self.missing += other.missing
 
 
-class CollectFamily(Message, frozen=True, kw_only=True):
-    """Requests a worker to run variants of one pattern once, at one point of its parameters, as on a GPU."""
+@dataclass(frozen=True, kw_only=True)
+class CollectFamily:
+    """The variants of one pattern to run once, at one point of its parameters, as on a GPU."""
 
     source: str
     pattern: str
@@ -98,16 +99,8 @@ class CollectFamily(Message, frozen=True, kw_only=True):
     gpu: AskedGpu
 
 
-class Note(Message, frozen=True):
-    """A worker's answer, as soon as there is something to report."""
-
-    collected: Collected
-
-
-FromCollector = Ready | Done | Failed | Note
-
 # built at import time: msgspec crashes if two threads use a type first at the same time
-msgspec.json.Decoder(FromCollector)
+msgspec.json.Decoder(WorkerMessage)
 
 
 def collect(
@@ -144,9 +137,7 @@ def _collect_share(
     families: Sequence[Family], gpu: AskedGpu, timeout_s: float, begins: Callable[[str], None]
 ) -> Collected:
     collected = Collected()
-    worker: DeviceWorker[FromCollector] = DeviceWorker(
-        partial(start_worker, "auto", handler=Program.COLLECT_KERNELS, answers=FromCollector)
-    )
+    worker = DeviceWorker(partial(start_worker, "auto", handler=Program.COLLECT_KERNELS))
     try:
         for number, family in enumerate(families):
             begins(family.pattern.name)
@@ -164,13 +155,13 @@ def _collect_share(
 def _collect_family(
     family: Family,
     gpu: AskedGpu,
-    worker: DeviceWorker[FromCollector],
+    worker: DeviceWorker,
     timeout_s: float,
     collected: Collected,
 ) -> None:
     waiting = _variants(family)
     while waiting:
-        request = CollectFamily(
+        wanted = CollectFamily(
             source=family.pattern.source,
             pattern=family.pattern.name,
             chapter=family.pattern.chapter,
@@ -181,9 +172,10 @@ def _collect_family(
         )
         worker.use({}, family.pattern.source)
         try:
+            request = Call("collect", pickled((wanted,)))
             for answer in worker.answers(request, waiting, silence_s=lambda: timeout_s):
-                if isinstance(answer, Note):
-                    collected.merge(answer.collected)
+                if isinstance(answer, Returned):  # one for each kernel: a crash loses none that was seen before
+                    collected.merge(unpickled(answer))
             return
         except Lost as lost:
             gone = waiting if lost.variant is None else [lost.variant]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,9 +17,9 @@ from numba_sycl.signature import CompiledKernel, index_space_extents
 from xebench.dpex import direct_calls
 from xebench.errors import describe_error
 from xebench.isa.asked_gpu import AskedGpu
-from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, Note, VariantWithoutKernel
+from xebench.isa.collect import Collected, CollectFamily, KernelLaunch, VariantWithoutKernel
 from xebench.measuring.bound_problem import Binding
-from xebench.measuring.messages import Stage
+from xebench.measuring.messages import Call, Returned, Stage, pickled
 from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.registry import portable_text
@@ -29,12 +30,13 @@ from xebench.system.children.worker import Parent
 
 NOTHING_LAUNCHED = "launches no kernel through the session"
 
-Request = CollectFamily
+Request = Call
 
 
-def prepare(device: str, parent: Parent) -> Callable[[CollectFamily], None]:
+def prepare(device: str, parent: Parent) -> Callable[[Call], None]:
     """Open an observed session, and return the function that collects on it."""
-    return _Collector(runtime.select_device(device).device.device, parent).collect
+    collector = _Collector(runtime.select_device(device).device.device, parent)
+    return lambda call: collector.collect(*pickle.loads(call.arguments.data))
 
 
 class _DeviceAsGpu(dpctl.SyclDevice):  # type: ignore[misc]
@@ -152,7 +154,7 @@ class _Collector:
             self._tell(launches=[launch])
 
     def _tell(self, **what: Any) -> None:
-        self._parent.answers.send(Note(Collected(**what)))
+        self._parent.answers.send(Returned(pickled(Collected(**what))))
 
 
 def _local_bytes(argument: Any) -> int:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError, describe_error
 from xebench.measuring.messages import Call, Done, Failed, Message, Returned, WorkerMessage, pickled, unpickled
@@ -26,8 +26,6 @@ REST_TIMEOUT_S: Final = 1.0
 
 #: Statuses of the cases that a worker was lost with, where it has not crashed.
 _STATUSES: Final = {WorkerHung: Status.TIMEOUT, WorkerKilled: Status.INTERRUPTED}
-
-T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -52,19 +50,19 @@ class Lost(Exception):
         return f"{self.stage}: {self.how}" if self.stage else self.how
 
 
-class DeviceWorker(Generic[T]):
+class DeviceWorker:
     """The current worker process, which may replace an earlier one.
 
     Args:
         start: starts one in which these variables are set, which answers `Ready` when it accepts requests.
     """
 
-    def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[T]]) -> None:
+    def __init__(self, start: Callable[[Mapping[str, str]], WorkerProcess[WorkerMessage]]) -> None:
         self._start = start
         self._environment: dict[str, str] = {}
-        self._process: WorkerProcess[T] | None = None
+        self._process: WorkerProcess[WorkerMessage] | None = None
         self._sources: set[str] = set()
-        self._set_aside: dict[frozenset[tuple[str, str]], tuple[WorkerProcess[T], set[str]]] = {}
+        self._set_aside: dict[frozenset[tuple[str, str]], tuple[WorkerProcess[WorkerMessage], set[str]]] = {}
 
     def use(self, environment: Mapping[str, str], source: str) -> None:
         """Set these variables in the process of the next request; it must not have run a stranger's file.
@@ -100,7 +98,7 @@ class DeviceWorker(Generic[T]):
         """True if the process runs, or has run, the code of several files: a failure may be another file's."""
         return len(self._sources) > 1
 
-    def ready(self) -> WorkerProcess[T]:
+    def ready(self) -> WorkerProcess[WorkerMessage]:
         """The worker process, started when there is none.
 
         Raises:
@@ -128,7 +126,7 @@ class DeviceWorker(Generic[T]):
         *,
         silence_s: Callable[[], float],
         look: Callable[[str | None, str, float], None] = lambda variant, stage, limit_s: None,
-    ) -> Iterator[T]:
+    ) -> Iterator[WorkerMessage]:
         """Send a request, and yield the worker's answers until it is done.
 
         Args:
@@ -144,7 +142,7 @@ class DeviceWorker(Generic[T]):
         """
         process = self.ready()
 
-        def listen(limit_s: float) -> T:
+        def listen(limit_s: float) -> WorkerMessage:
             return process.listen(limit_s, lambda: look(*process.activity.read(variants), limit_s))
 
         process.ask(request)
@@ -191,7 +189,7 @@ class DeviceWorker(Generic[T]):
         except Lost as lost:
             return [f"self-test: {lost.how}"]
 
-    def rest(self) -> Iterator[T]:
+    def rest(self) -> Iterator[WorkerMessage]:
         """End the worker, and yield the messages that it had sent before."""
         if self._process is not None:
             self._process.kill()
@@ -223,19 +221,17 @@ def start_worker(
     environment: Mapping[str, str] | None = None,
     *,
     handler: str = Program.WORKER,
-    answers: Any = WorkerMessage,
     memory_limit_bytes: int | None = None,
     poll: Callable[[], object] = lambda: None,
-) -> WorkerProcess[Any]:
+) -> WorkerProcess[WorkerMessage]:
     """Start a worker.
 
     Args:
         device: SYCL filter string, or `NO_DEVICE`.
         environment: variables set before the SYCL runtime is loaded.
         handler: module that answers requests (`xebench.measuring.serve`).
-        answers: union of its messages.
         memory_limit_bytes: memory limit of the worker; None for no limit.
         poll: callback, called a few times per second while listening.
     """
     arguments = (handler, device, json.dumps(dict(environment or {})))
-    return WorkerProcess(Program.SERVE, arguments, answers, memory_limit_bytes=memory_limit_bytes, poll=poll)
+    return WorkerProcess(Program.SERVE, arguments, WorkerMessage, memory_limit_bytes=memory_limit_bytes, poll=poll)

@@ -39,7 +39,7 @@ class Stage(StrEnum):
 
 
 class Message(msgspec.Struct, frozen=True, tag_field="kind", tag=True, forbid_unknown_fields=True):
-    """The root of all messages; a worker's code in another room may add its own."""
+    """The root of all messages."""
 
 
 class OfFamily(Message, frozen=True):
@@ -162,7 +162,10 @@ class CaseOver(Message, frozen=True):
 
 
 class Returned(Message, frozen=True):
-    """What the method returned, or raised, pickled; an exception may be the user's own."""
+    """What the method returned, or raised, pickled; an exception may be the user's own.
+
+    The method that collects kernels (`xebench.isa`) sends one for each kernel.
+    """
 
     value: Bytes
     raised: bool = False

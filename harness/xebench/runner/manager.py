@@ -150,7 +150,7 @@ class Manager:
 
     device: Mapping[str, Any]
     sink: Sink
-    worker: DeviceWorker[WorkerMessage]
+    worker: DeviceWorker
     _: KW_ONLY
     sampling: Sampling
     timeout_s: float

@@ -14,7 +14,6 @@ import msgspec
 from xebench.doctor.examination import cure_of
 from xebench.errors import NoDevice, RunFolderError, XebenchError, describe_error
 from xebench.measuring.device_worker import DeviceWorker, start_worker
-from xebench.measuring.messages import WorkerMessage
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
@@ -240,7 +239,7 @@ def _room(device: runtime.DeviceInfo) -> Room:
     return Room(device_lanes(dpctl.SyclDevice(device.device)), device.global_cache_bytes)
 
 
-def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker[WorkerMessage]) -> None:
+def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker) -> None:
     """Refuse a device that fails the self-test, before the run folder is made."""
     if failures := worker.self_test():
         more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
@@ -267,7 +266,7 @@ class _PartOfRun:
     progress: Progress
     signals: StopSignals
     budget: RunBudget
-    worker: DeviceWorker[WorkerMessage]
+    worker: DeviceWorker
     looks: list[Callable[[], object]]
     device: runtime.DeviceInfo
     earlier: Run | None
