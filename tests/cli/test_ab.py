@@ -13,6 +13,7 @@ from command_kit import Here
 from synthetic import Synthetic
 
 from xebench.cli.report_commands import FOUND, status_of
+from xebench.report.comparison import RunComparison
 from xebench.results import load_run
 
 FILE = '''
@@ -150,7 +151,8 @@ def test_the_status_is_of_the_new_version(
         made.case(variant, role, claims="[]", status="wrong" if variant in wrong else "ok", reason="y differs")
     run = made.run()
     state = "interrupted" if ended_by else "complete"
-    assert status_of(changed(run, manifest={"state": state, "ended_by": ended_by}), found) == status
+    run = changed(run, manifest={"state": state, "ended_by": ended_by})
+    assert status_of(RunComparison(run, run, "time", 0.05), found) == status
 
 
 def test_one_run_of_one_version_is_no_comparison(here: Here) -> None:

@@ -25,11 +25,9 @@ from xebench.cli.output import result_file, say, show, show_view, warn
 from xebench.cli.run_command import measure, run
 from xebench.errors import PatternError, XebenchError, suggestion
 from xebench.report import formats
-from xebench.vocabulary import OLD_VERSION
 
 if TYPE_CHECKING:
     from xebench.report.comparison import RunComparison
-    from xebench.results import Run
 
 
 @click.command()
@@ -357,25 +355,25 @@ def ab(
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")
-    found = show_comparison(RunComparison(done, done, "time", threshold), form, fail_on, every=verbose)
-    sys.exit(status_of(done, found))
+    comparison = RunComparison(done, done, "time", threshold)
+    found = show_comparison(comparison, form, fail_on, every=verbose)
+    sys.exit(status_of(comparison, found))
 
 
-def status_of(done: Run, found: int) -> int:
-    """The exit status: a signal's, else that of `--fail-on`, else the run's.
+def status_of(comparison: RunComparison, found: int) -> int:
+    """The exit status of `ab`: a signal's, else that of `--fail-on`, else the run's.
 
     Args:
-        done: the run; a variant that is wrong in the old version alone does not count.
+        comparison: comparison of its two versions; what fails in the old one alone does not count.
         found: the status by `--fail-on`, or 0.
     """
     from xebench.runner.run import exit_status
 
-    status = exit_status(done)
+    status = exit_status(comparison.after)
     if status >= _SIGNALS:
         return status
-    failed = done.failed_cases
-    only_old = not failed.empty and bool(failed["variant"].str.startswith(OLD_VERSION).all())
-    return found or (0 if status == 1 and only_old else status)
+    before, after = comparison.failed
+    return found or (0 if status == 1 and before and not after else status)
 
 
 ab.params += [parameter for parameter in run.params if parameter.name in _OF_RUN]

@@ -98,14 +98,20 @@ class RunComparison:
         cases = self.rows if self.on == "time" else self._on("time").rows
         return sum(row["before_n"] > 0 and not row["after_n"] for row in cases)
 
-    def newly_failed(self) -> list[str]:
-        """The cases that were wrong or ended in an error after, and not before."""
+    @cached_property
+    def failed(self) -> tuple[list[str], list[str]]:
+        """The cases that were wrong or ended in an error before and after, by the keys of those after."""
         before, after = ([*run.failed_cases["case_id"]] for run in (self.before, self.after))
         if self.before is self.after:
             before = [
                 case_id.replace(f"/{OLD_VERSION}", f"/{NEW_VERSION}") for case_id in before if OLD_VERSION in case_id
             ]
             after = [case_id for case_id in after if NEW_VERSION in case_id]
+        return before, after
+
+    def newly_failed(self) -> list[str]:
+        """The cases that failed after, and not before."""
+        before, after = self.failed
         return [case_id for case_id in after if case_id not in before]
 
     def _on(self, on: On) -> RunComparison:
