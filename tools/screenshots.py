@@ -157,6 +157,13 @@ FOLDER: Final = Path(__file__).resolve().parents[1] / "docs" / "img"
 WIDTHS: Final = {"wide": 1280, "narrow": 390}
 #: What is seen: name, element, and how many pixels of it.
 PARTS: Final = {"overview": ("body", {"wide": 1250, "narrow": 1500}), "pattern": ("", {"wide": 2000, "narrow": 2200})}
+#: Resolves when the charts in the window are drawn.
+CHARTS: Final = """(async () => {
+  const inside = (box) => box.bottom > 0 && box.top < innerHeight;
+  const seen = (chart) => chart.checkVisibility() && inside(chart.getBoundingClientRect());
+  const missing = (chart) => seen(chart) && !chart.querySelector("svg");
+  while ([...document.querySelectorAll("[data-spec]")].some(missing)) await new Promise((on) => setTimeout(on, 100));
+})()"""
 MOST_BYTES: Final = 150_000
 
 
@@ -173,10 +180,11 @@ def main() -> None:
         file.write_text(formats.render(load_run(arguments.run), "html"), encoding="utf-8")
         for size, width in WIDTHS.items():
             for taste in ("light", "dark"):
-                page.look(width, 900, dark=taste == "dark")
+                page.look(width, 2400, dark=taste == "dark")
                 for part in arguments.part or PARTS:
                     element, heights = PARTS[part]
                     page.open(file, "" if element else arguments.pattern)
+                    page.value(CHARTS)
                     shot = page.screenshot(element or f"#{arguments.pattern}", heights[size])
                     small = smaller(shot)
                     (FOLDER / f"{part}-{size}-{taste}.png").write_bytes(small)
