@@ -166,6 +166,18 @@ def test_elements_are_the_same_in_arrays_up_to_the_bound(extent: int) -> None:
 
 
 @pytest.mark.device
+def test_the_sign_of_a_loaded_index_takes_no_comparison() -> None:
+    @kernel
+    def gather(item: kapi.NdItem, places: Any, x: Any, out: Any) -> None:
+        out[item.get_global_id(0)] = x[places[item.get_global_id(0)]]
+
+    arguments = dpt.zeros(8, dtype="i4"), dpt.zeros(16), dpt.zeros(8)
+    compiled = compile_kernel(gather, SPACE, arguments)
+    text, _ = narrow_module(compiled.llvm_ir or "", compiled.name, compiled.signature)
+    assert text.count("call i32 @llvm.umin.i32(") == 1
+
+
+@pytest.mark.device
 def test_a_launch_beyond_the_bound_takes_the_other_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_SYCL_NARROW", "on")
     stores, x = [KernelStore()], dpt.zeros((8, 12), dtype="i8")

@@ -12,6 +12,7 @@ from llvm_interpreter import Machine, Undefined, _exact, signed
 from numba_sycl.narrow import function_text, intervals, narrowing
 from numba_sycl.narrow.function_text import Function, meet, outcome, where
 from numba_sycl.narrow.llvm_line import LlvmInstruction
+from numba_sycl.narrow.spellings import plainly
 
 #: Bits in the place of 64 and 32; arrays have fewer elements than BOUND, as they have fewer than 2**30.
 WIDE, NARROW, BOUND = 8, 4, 4
@@ -148,6 +149,27 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         *("%s = mul i64 %n, 77", "%k = mul i64 %s, %m", "%c = icmp slt i64 %k, 0"),
         *("%w = select i1 %c, i64 3, i64 0", "%i = add i64 %w, %k", *LOADED),
     ),
+    **{
+        f"index from the end in two steps, {first} first": (
+            *("%s = sub i64 %n, %m", "%k = mul i64 %s, %m", f"%c = icmp {test}", f"%w = select i1 %c, i64 {chosen}"),
+            f"%q = getelementptr inbounds i8, ptr %p, i64 %{first}",
+            f"%e = getelementptr inbounds i8, ptr %q, i64 %{second}",
+            *("%v = load i8, ptr %e", "store i8 %v, ptr %out"),
+        )
+        for first, second, test, chosen in (
+            ("k", "w", "slt i64 %k, 0", "3, i64 0"),
+            ("w", "k", "sgt i64 %k, -1", "0, i64 3"),
+        )
+    },
+    "index from the end, extended": (
+        *("%t = trunc i64 %n to i32", "%k = sext i32 %t to i64", "%c = icmp slt i32 %t, 0"),
+        *("%w = select i1 %c, i64 3, i64 0", "%i = add i64 %w, %k", *LOADED),
+    ),
+    "index from the end, extended, in two steps": (
+        *("%t = trunc i64 %n to i32", "%k = sext i32 %t to i64", "%c = icmp slt i32 %t, 0"),
+        *("%w = select i1 %c, i64 3, i64 0", "%q = getelementptr inbounds i8, ptr %p, i64 %w"),
+        *("%e = getelementptr inbounds i8, ptr %q, i64 %k", "%v = load i8, ptr %e", "store i8 %v, ptr %out"),
+    ),
     "index of a mask": ("%b = mul i64 %n, 77", "%i = and i64 %b, 3", *LOADED),
     "two steps": (
         *("%b = shl i64 %m, 1", "%q = getelementptr inbounds i8, ptr %p, i64 %b"),
@@ -170,7 +192,7 @@ def test_a_narrowed_program_means_the_same(
 ) -> None:
     with_widths(monkeypatch, WIDE, NARROW)
     body = ["entry:", *(f"  {line}" for line in PROGRAMS[name]), "  ret void"]
-    function = Function("define void @f(i64 noundef %n, i64 noundef %m, ptr noundef %p, ptr %out) {", body)
+    function = Function("define void @f(i64 noundef %n, i64 noundef %m, ptr noundef %p, ptr %out) {", plainly(body))
     assert not [line for line in function.unknown.splitlines() if not line.startswith("  use ")]
     text = narrowing.narrowed(function, {"%n": known[0], "%m": known[1]}, {"%p": "i8"})
     meant = 0

@@ -18,7 +18,8 @@ from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number, last_word
 #: What only grows where its operands grow.
 GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")
 
-_SIGN_TESTS: Final = {("slt", "0"): True, ("sgt", "-1"): False}
+#: Comparisons of an index, and whether they hold for negative ones.
+SIGN_TESTS: Final = {("slt", "0"): True, ("sgt", "-1"): False}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def wrapped_indices(function: Function) -> list[Wrapped]:
     """All of a function whose test of the sign serves nothing else."""
     found = []
     for one in function.instructions:
-        negative = _SIGN_TESTS.get((one.op, one.operands[1])) if one.kind == "comparison" else None
+        negative = SIGN_TESTS.get((one.op, one.operands[1])) if one.kind == "comparison" else None
         if negative is not None and (of_test := _of_test(function, one, negative)):
             found += of_test
     return found

@@ -10,8 +10,9 @@ from numba_sycl.narrow import BOUND
 from numba_sycl.narrow.fences import with_local_fences
 from numba_sycl.narrow.function_text import Function, IntegerRange
 from numba_sycl.narrow.intervals import Intervals
-from numba_sycl.narrow.llvm_line import LlvmInstruction, last_word, read_line
+from numba_sycl.narrow.llvm_line import LlvmInstruction, last_word
 from numba_sycl.narrow.narrowing import narrowed
+from numba_sycl.narrow.spellings import plainly
 from numba_sycl.signature import ArrayType, LocalType, Signature
 
 _NUMBER: Final = re.compile(r"%(\d+)\b")
@@ -82,7 +83,7 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
     """
     lines = _with_names(text)
     start, end = _place(lines, kernel)
-    head, body = lines[start], _with_signs(lines[start + 1 : end])
+    head, body = lines[start], plainly(lines[start + 1 : end])
     function, limit = _best(head, body, signature)
     if " i32 %short." not in function:
         return "", 0
@@ -128,22 +129,6 @@ def _with_names(text: str) -> list[str]:
         named = f"v{line}" if colon and label.isdigit() else line
         lines.append(_NUMBER.sub(r"%v\1", named) if within else line)
     return lines
-
-
-def _with_signs(lines: list[str]) -> list[str]:
-    """Write as a sign extension from the low 32 bits what LLVM writes as two shifts."""
-    cut: dict[str, str] = {}
-    found: list[str] = []
-    for line in lines:
-        one = read_line(line if line.endswith(", 32") else "", "")
-        if one.op == "shl" and one.operands[1] == "32":
-            cut[one.result] = one.operands[0]
-        if one.op == "ashr" and one.operands[1] == "32" and one.operands[0] in cut:
-            low = f"{one.result}.low"
-            found += [f"  {low} = trunc i64 {cut[one.operands[0]]} to i32", f"  {one.result} = sext i32 {low} to i64"]
-        else:
-            found.append(line)
-    return found
 
 
 def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:

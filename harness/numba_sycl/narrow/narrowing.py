@@ -62,6 +62,7 @@ class _Rewriting:
     ) -> None:
         self._function = function
         self._wrapped = {id(one.test) for one in wrapped}
+        self._from_end = {one.result: one for one in wrapped}
         below = (0, BOUND - 1)  # whenever there is an access
         self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}}, least)
         self._addresses = Addresses(function, elements, self._intervals.of)
@@ -157,6 +158,8 @@ class _Rewriting:
 
     def _rewritten(self, one: LlvmInstruction) -> str:
         """The line in 32 bits; "" where it stays."""
+        if one.result in self._from_end:
+            return self._index_from_start(self._from_end[one.result])
         if one.result in self._whole or one.result in self._low:
             return f"  {_short(one.result)} = {self._operation(one)}"
         body = ""
@@ -172,6 +175,14 @@ class _Rewriting:
         elif one.kind == "gep":
             return self._gep(one)
         return body and f"  {one.result} = {body}"
+
+    def _index_from_start(self, one: Wrapped) -> str:
+        """The lesser of the index and its sum with the extent, as unsigned numbers: there negative ones are large."""
+        index, more = self._of(one.test.operands[0]), f"{_short(one.result)}.end"
+        return (
+            f"  {more} = add i32 {index}, {self._of(one.extent)}\n"
+            f"  {_short(one.result)} = call i32 @llvm.umin.i32(i32 {index}, i32 {more})"
+        )
 
     def _comparison(self, one: LlvmInstruction) -> str:
         left, right = one.operands
