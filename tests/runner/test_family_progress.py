@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -69,9 +69,19 @@ def test_what_is_known_precisely_does_not_wait_for_a_later_round() -> None:
 
 def test_medians_are_of_each_variant_over_its_instances() -> None:
     progress = begin()
-    progress.speedups["hot"] = [{"b": [0.1, 0.2, 0.3], "c": [0.0]}, {"b": [0.4, 0.5, 0.9]}, {"b": []}]
-    assert progress.medians("hot") == [[0.2, 0.5], [0.0]]
+    instances: list[Mapping[str, Sequence[float]]] = [{"b": [0.1, 0.2, 0.3], "c": [0.0]}, {"b": [0.4, 0.5]}, {"b": []}]
+    progress.add_share(RoundShare(0, speedups={"hot": instances}), complete=True)
+    assert progress.medians("hot") == [[0.2, 0.45], [0.0]]
+    progress.add_share(RoundShare(0, speedups={"hot": instances}), complete=False)
+    assert len(progress.medians("hot")[0]) == 2, "of lost workers nothing counts"
     assert progress.medians("cold") == []
+
+
+def test_a_slow_start_is_in_no_median() -> None:
+    progress = begin()
+    later = np.random.default_rng(1).normal(0.1, 0.02, 60)
+    progress.add_share(RoundShare(0, speedups={"hot": [{"b": [*np.full(20, 0.9), *later]}]}), complete=True)
+    assert progress.medians("hot") == [[np.median(later)]]
 
 
 def test_nothing_waits_when_all_samples_are_taken() -> None:

@@ -19,6 +19,7 @@ from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.results.analysis.intervals import MIN_SAMPLES
 from xebench.results.analysis.points import Row
+from xebench.results.analysis.statistics import Floats, settled
 from xebench.runner.round_plan import Round
 from xebench.vocabulary import SAMPLED_STATES, RoundPart, State, Status, StopReason
 
@@ -55,6 +56,7 @@ class FamilyProgress:
             this session ends.
         blocks: number of blocks sampled so far in all states, excluding those of lost workers.
         speedups: log speed-ups of the instances so far.
+        settled: the same, each instance after its slow start.
         compiled: variants whose compilation is recorded.
         answered: variants whose first call returned, with any result.
         hung: hung work in order of time: a variant, or a step that all of them need.
@@ -76,6 +78,7 @@ class FamilyProgress:
     instance_s: float | None = None
     blocks: int = 0
     speedups: LogSpeedups = field(default_factory=dict)
+    settled: dict[str, list[Mapping[str, Floats]]] = field(default_factory=dict, init=False)
     compiled: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     hung: list[str] = field(default_factory=list)
@@ -86,6 +89,7 @@ class FamilyProgress:
     def __post_init__(self) -> None:
         """A new family waits as a whole; its states are those of its pattern, or of the user's options."""
         self._spent_before_s, self._round_s = self.spent_s, 0.0
+        self._settle(self.speedups)
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
@@ -173,9 +177,14 @@ class FamilyProgress:
 
     def medians(self, state: str) -> list[list[float]]:
         """The log speed-up of each variant in each instance of a state."""
-        instances = self.speedups.get(state, [])
+        instances = self.settled.get(state, [])
         names = {name for one in instances for name in one}
-        return [[float(np.median(one[name])) for one in instances if one.get(name)] for name in sorted(names)]
+        return [[float(np.median(one[name])) for one in instances if name in one] for name in sorted(names)]
+
+    def _settle(self, speedups: LogSpeedups) -> None:
+        for state, instances in speedups.items():
+            settled_ones = [{name: settled(own) for name, own in one.items() if len(own)} for one in instances]
+            self.settled.setdefault(state, []).extend(settled_ones)
 
     def statuses(self) -> dict[str, str]:
         """The result of each variant in this round."""
@@ -249,6 +258,7 @@ class FamilyProgress:
         if complete:
             self.blocks += len(share.blocks)
             self.instance_s = share.instance_s() or self.instance_s
+            self._settle(share.speedups)
             for state, instances in share.speedups.items():
                 self.speedups.setdefault(state, []).extend(instances)
 

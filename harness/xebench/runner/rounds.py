@@ -19,7 +19,6 @@ from xebench.results.analysis.answer import Circumstances, judge
 from xebench.results.analysis.claim import Claim, in_brief
 from xebench.results.analysis.intervals import Interval, grouped_interval
 from xebench.results.analysis.judge import Comparison, family_comparisons
-from xebench.results.analysis.statistics import settled
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget
@@ -82,8 +81,7 @@ def _pair(progress: FamilyProgress, one: Comparison, *, is_first: bool) -> Itera
 
 def _logs(progress: FamilyProgress, state: str, key: str) -> Interval:
     """The interval of a log speed-up so far."""
-    series = (one.get(key, ()) for one in progress.speedups.get(state, ()))
-    return grouped_interval([settled(ratios) for ratios in series if len(ratios)])
+    return grouped_interval([one[key] for one in progress.settled.get(state, ()) if key in one])
 
 
 def ratio_of(logs: Interval) -> Interval:
