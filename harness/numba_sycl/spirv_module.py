@@ -102,6 +102,7 @@ _TERMINATORS: Final = frozenset(range(_BRANCH, 256))
 #: known length if LLVM has left it. SPIR-V's Unroll says less, and Intel's GPU compiler takes it for any factor.
 _CONTROLS: Final = {"llvm.loop.unroll.disable": 2, "llvm.loop.unroll.enable": 1}
 
+# llvmlite has no access to the metadata of a module that LLVM has optimised.
 _NODE: Final = re.compile(r"^!(\d+) = distinct !\{!\d+(?P<properties>[^}]*)\}$", re.MULTILINE)
 
 _PROPERTY: Final = re.compile(r'^!(\d+) = !\{!"(?P<name>llvm\.loop\.unroll\.\w+)"', re.MULTILINE)

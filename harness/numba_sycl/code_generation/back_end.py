@@ -38,6 +38,7 @@ _EXTENSIONS: Final = (
     "SPV_KHR_expect_assume",
     "SPV_KHR_no_integer_wrap_decoration",
 )
+#: Ids in the optimised module. LLVM itself has their range, and drops what says the same earlier.
 _ID: Final = re.compile(r"^ +(%\d+) = [a-z_ ]*call [^\n]*i64 @_Z\d+get_\w+_(?:id|size|groups)j\([^\n]*$", re.MULTILINE)
 
 

@@ -15,6 +15,7 @@ from numba_sycl.narrow.narrowing import narrowed
 from numba_sycl.narrow.spellings import plainly
 from numba_sycl.signature import ArrayType, LocalType, Signature
 
+# Numbers of values, which are renamed wherever they stand in a line.
 _NUMBER: Final = re.compile(r"%(\d+)\b")
 _NAMED: Final = re.compile(r"%v(\d+)\b")
 #: Products of these are ids of a group's first work-item.
@@ -22,7 +23,8 @@ _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
 _IDS: Final = ("GlobalInvocationId", "global_id")
 #: Limits of launches that a narrowed module is for; a kernel has the first that is good enough.
 _LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
-#: What is computed or compared in 64 bits, what may be negative, and what tests for that.
+#: What is computed or compared in 64 bits, what may be negative, and what tests for that: a measure of a text, which is
+#: not taken apart for each limit.
 _COSTLY: Final = re.compile(
     r"^ +%\S+ = (?:(?!trunc|load|extractelement|getelementptr)[^\n]*\bi64 |(?:add|mul|shl) (?!nuw)|icmp s\w+ i32 %)",
     re.MULTILINE,
