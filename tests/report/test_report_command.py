@@ -26,6 +26,13 @@ def test_verbose_adds_times_and_roofs(run: Run) -> None:
     assert "500 GB/s" in report(run, "--verbose")
 
 
+def test_a_pattern_that_is_named_has_its_rows_alone(run: Run) -> None:
+    whole, one = report(run), report(run, "convolution")
+    assert "The guide" in whole and "\nhistogram" in whole
+    assert "The guide" not in one and "\nhistogram" not in one
+    assert "✓ cached" in one
+
+
 def test_a_terminal_without_the_signs_gets_others(run: Run) -> None:
     assert "✓ cached" in report(run)
     assert "+ cached" in report(run, encoding="ascii")

@@ -72,12 +72,12 @@ def render_text(
     colour: bool | None = None,
     encoding: str | None = None,
 ) -> str:
-    """The summary of a run, the rows of some patterns, and what needs attention.
+    """The summary of a run or the rows of some patterns, and what needs attention.
 
     Args:
         run: any run, finished or not.
         width: width in columns; by default that of the terminal, at most 100.
-        patterns: patterns whose rows are shown; by default those of a run of few patterns (`is_small`).
+        patterns: patterns whose rows stand alone; by default a small run (`is_small`) has all rows below its summary.
         verbose: True for every row, with roofs, whole reasons and everything that was noticed.
         colour: True for a terminal, which shows colours and leaves whole reasons to another command; by default True if
             standard output is a terminal.
@@ -110,14 +110,18 @@ def _encodable(text: str, encoding: str | None) -> str:
 def _lines(
     run: Run, width: int, patterns: Collection[str], *, verbose: bool, on_terminal: bool
 ) -> Iterator[str | Text]:
-    yield from _summary(run, width)
-    yield from _next_steps(run, width)
+    if patterns:
+        yield from _wrapped([headline(run)], width)
+    else:
+        yield from _summary(run, width)
+        yield from _next_steps(run, width)
     if verbose:
         more = filter(None, (device_line(run), compilers_line(run), noise_line(run), rounds_line(run)))
         yield from _wrapped(more, width)
     if patterns or verbose or is_small(run):
         rows = [row for row in result_rows(run) if not patterns or row.pattern in patterns]
-        yield from _table(rows, width, gains(sorted_pairs(run)), verbose=verbose)
+        means = {} if patterns else gains(sorted_pairs(run))
+        yield from _table(rows, width, means, verbose=verbose)
     yield ""
     if verbose:
         yield from _remarks([f"{key}: {status}: {reason}" for key, status, reason in failures(run, whole=True)], width)
