@@ -22,7 +22,7 @@ import dpctl.program
 from numba_sycl import level_zero_library, opencl_library
 from numba_sycl.errors import KernelBuildError, Unsupported
 from numba_sycl.level_zero_library import LevelZeroError
-from numba_sycl.native_handles import kernel_handle, kernel_of_binary
+from numba_sycl.native_handles import device_handle, kernel_handle, kernel_of_binary
 from numba_sycl.opencl_library import OpenCLError
 from numba_sycl.opencl_modules import spirv_of
 from numba_sycl.signature import CompiledKernel
@@ -236,7 +236,7 @@ def separate_context(device: Device) -> Any:
     return dpctl.SyclContext([device])
 
 
-_KERNEL_PROGRAM, _BINARY_SIZES, _BINARIES = 0x1194, 0x1165, 0x1166
+_KERNEL_PROGRAM, _DEVICE_COUNT, _DEVICES, _BINARY_SIZES, _BINARIES = 0x1194, 0x1162, 0x1163, 0x1165, 0x1166
 _LOCAL_BYTES = 0x11B2
 
 #: Sections that equal code may differ in: the source's SPIR-V or IR, offsets of names, and what is for tools alone.
@@ -287,32 +287,40 @@ def without_names(binary: bytes, name: bytes) -> bytes:
 
 
 def _of_opencl(built: DeviceKernel) -> bytes:
-    library, kernel = opencl_library.open_library(), kernel_handle(built.kernel)
+    library, kernel, device = opencl_library.open_library(), kernel_handle(built.kernel), device_handle(built.device)
     try:
-        program, size = opencl_library.Handle(), ctypes.c_size_t()
+        program, count = opencl_library.Handle(), ctypes.c_uint32()
         _ask(library.clGetKernelInfo, kernel, _KERNEL_PROGRAM, program)
-        _ask(library.clGetProgramInfo, program, _BINARY_SIZES, size)
-        binary = ctypes.create_string_buffer(size.value)
-        _ask(library.clGetProgramInfo, program, _BINARIES, ctypes.c_void_p(ctypes.addressof(binary)))
+        _ask(library.clGetProgramInfo, program, _DEVICE_COUNT, count)
+        # a program has a binary for each device of its context, and some drivers hand out all of them or none
+        devices, sizes = (ctypes.c_void_p * count.value)(), (ctypes.c_size_t * count.value)()
+        _ask(library.clGetProgramInfo, program, _DEVICES, devices)
+        _ask(library.clGetProgramInfo, program, _BINARY_SIZES, sizes)
+        buffers = [ctypes.create_string_buffer(int(size)) for size in sizes]
+        binaries = (ctypes.c_void_p * count.value)(*map(ctypes.addressof, buffers))
+        _ask(library.clGetProgramInfo, program, _BINARIES, binaries)
     finally:
         library.clReleaseKernel(kernel)
-    return binary.raw
+        library.clReleaseDevice(device)
+    return buffers[[*devices].index(device.value)].raw
 
 
 def declared_local_bytes(built: DeviceKernel) -> int:
     """The shared local memory that a kernel declares itself; 0 where only the driver has it."""
     if built.device.backend.name != "opencl":
         return 0
-    library, kernel, size = opencl_library.open_library(), kernel_handle(built.kernel), ctypes.c_uint64()
+    library, kernel, device = opencl_library.open_library(), kernel_handle(built.kernel), device_handle(built.device)
+    size = ctypes.c_uint64()
     try:
-        library.clGetKernelWorkGroupInfo(kernel, None, _LOCAL_BYTES, ctypes.c_size_t(8), ctypes.byref(size), None)
+        library.clGetKernelWorkGroupInfo(kernel, device, _LOCAL_BYTES, ctypes.c_size_t(8), ctypes.byref(size), None)
     finally:
         library.clReleaseKernel(kernel)
+        library.clReleaseDevice(device)
     return size.value
 
 
 def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:
-    """Query one value of a program on one device."""
+    """Query a value, or an array of values, of a program or kernel."""
     opencl_library.check(query(handle, what, ctypes.c_size_t(ctypes.sizeof(answer)), ctypes.byref(answer), None))
 
 

@@ -279,12 +279,9 @@ class Metric(Word):
         return Evidence.HOST not in self.rests_on
 
     @property
-    def of_work(self) -> Metric:
-        """The metric by which the work of two calls is compared.
-
-        On the device's clock only commands are work: between them it waits for threads of the host, however long.
-        """
-        return Metric.DEVICE if self.on_device_clock else self
+    def is_of_commands(self) -> bool:
+        """True if it is the time that the commands take, beside which work on the host would be free."""
+        return self in {Metric.DEVICE, Metric.SPAN}
 
 
 def metric_named(name: str) -> Metric:
@@ -361,7 +358,6 @@ class Flag(Word):
     STOLEN = ("stolen time", "a hypervisor gave the cores to others more or less than at the start")
     CLOCK = ("clock", "the clock, or the limit of the GPU's clock, changed since the start")
     THROTTLING = ("throttling", "the device was slowed down for its temperature or power")
-    THROTTLED = ("throttled", "one of these four, which earlier versions of xebench did not distinguish")
     SHARED = ("shared device", "another run of xebench used the same device, or programs came to the GPU or left it")
 
     def invalidates(self, metric: str) -> bool:
@@ -375,7 +371,6 @@ REMEDIES: Final = {
     Flag.STOLEN: "use another machine or another hour: other guests of the host took its cores",
     Flag.CLOCK: "fix the clock (a CPU's governor 'performance', a GPU's lowest frequency as its highest)",
     Flag.THROTTLING: "cool the device, or lower the limit of its clock",
-    Flag.THROTTLED: "look at the column 'changed' of the table 'machine'",
     Flag.SHARED: "end the other programs on the device",
 }
 

@@ -125,3 +125,17 @@ def test_what_cannot_change_is_compared_once(monkeypatch: pytest.MonkeyPatch) ->
     assert expected.compared({"y": writable})[0].fault is None
     writable[0] = 9
     assert expected.compared({"y": writable})[0].fault is not None
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_wrong_result_in_a_canonical_form_of_another_shape_is_a_difference(axis: int) -> None:
+    import random
+
+    from xebench.measuring.correctness import Expected
+    from xebench.measuring.result_rules import ResultRules
+
+    rules = ResultRules(lambda results: {"y": np.stack([results["y"]] * 2, axis)}, None, None)
+    expected = Expected(0, 0, {"y": np.arange(1, 4, dtype=np.float32)}, fills={"y": None}, rules=rules)
+    expected.poison(random.Random(1), not_a_number=True)
+    (compared,) = expected.compared({"y": np.array([1, 2, np.nan], np.float32)})
+    assert str(compared.fault).startswith("y: 2 of 6 elements differ; ")

@@ -82,7 +82,7 @@ def test_a_queue_that_is_still_busy_means_unrecorded_work_when_it_happens_again(
 
 def test_what_may_not_be_used() -> None:
     for metric in ("device", "span", "wall"):
-        assert is_valid((Flag.SHORT, Flag.OVERLAP, Flag.THROTTLED), metric)
+        assert is_valid((Flag.SHORT, Flag.OVERLAP, Flag.CLOCK), metric)
         assert not is_valid((Flag.NOT_COLD,), metric)
         assert not is_valid((Flag.SHORT, Flag.UNSYNCHRONISED), metric)
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from numba_sycl import DeviceKernel, PreparedLaunch, build, compile_kernel, kernel, separate_context
+from numba_sycl.device_kernel import native_code
 from numba_sycl.errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
@@ -263,6 +264,20 @@ def test_sub_devices(queue: Any) -> None:
     event = PreparedLaunch(built(touch, kapi.Range(N), args, part), part, kapi.Range(N), args).submit()
     assert event.times()[2] > 0
     assert (dpt.asnumpy(args[0]) == 1).all()
+
+
+def test_code_of_a_kernel_for_the_second_device_of_a_context(queue: Any) -> None:
+    try:
+        parts = queue.sycl_device.create_sub_devices(partition=(1, 1))
+    except dpctl.SyclSubDeviceCreationError as error:
+        pytest.skip(f"no sub-devices here: {error}")
+    context = dpctl.SyclContext(parts)
+    codes = []
+    for part in parts:
+        own = dpctl.SyclQueue(context, part)
+        args = (dpt.zeros(N, dtype="f4", sycl_queue=own),)
+        codes.append(native_code(built(touch, kapi.Range(N), args, own)))
+    assert codes[0] is not None and codes[0] == codes[1]
 
 
 def median_ns(action: Callable[[], object], rounds: int = 300) -> float:

@@ -329,7 +329,7 @@ def compare(
 
 def _shown(actual: Array, before: Array | None, where: tuple[int, ...]) -> str:
     if before is not None and actual.dtype.kind in "fc" and before[where].tobytes() == actual[where].tobytes():
-        return "it was not written,"
+        return "it was not written, or added to,"
     return str(actual[where])
 
 

@@ -101,7 +101,7 @@ def test_what_invalidates_depends_on_the_metric() -> None:
     assert not is_valid((Flag.STALE,), "device")
     assert not is_valid((Flag.OUTSIDE_HOST,), "wall")
     assert is_valid((Flag.ZERO,), "wall")
-    assert is_valid((Flag.SHORT, Flag.OVERLAP, Flag.THROTTLED), "device")
+    assert is_valid((Flag.SHORT, Flag.OVERLAP, Flag.CLOCK), "device")
     assert is_valid((), "span")
 
 

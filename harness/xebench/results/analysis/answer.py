@@ -213,7 +213,7 @@ class Circumstances:
     throttled: float = 0.0
     quantum: float = 0.0
     host: HostTimes | None = None
-    disturbance: Flag = Flag.THROTTLED
+    disturbance: Flag = Flag.CONTENTION
     start: SeriesStart = NO_START
     later: Interval = UNKNOWN
     spoilt: str | None = None

@@ -267,12 +267,12 @@ def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
     failed = pair.ended(len(counted), pair.spoilt)
     quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
     if not failed:
-        on_device_clock, timed = metric_named(case["metric"]).on_device_clock, np.isfinite(shared.host_ns).all()
+        metric, timed = metric_named(case["metric"]), np.isfinite(shared.host_ns).all()
         if timed:
             wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
-        if on_device_clock:
+        if metric.on_device_clock:
             quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
-        if on_device_clock and timed:
+        if metric.is_of_commands and timed:
             host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
