@@ -2,9 +2,8 @@
 
 ``python -m tools.pages.claims`` prints it.
 
-People write `data/claim_notes.toml`: a sentence on each claim that inverts or has no effect on the reference CPU
-device. The command names on standard error the sentences that are missing, and
-those that nothing asks for. `data/guide_defects.toml` has the guide's own defects.
+People write `data/claim_notes.toml`: sentences on claims that invert or have no effect, where the cause is known. The
+command names on standard error those that are about no claim. `data/guide_defects.toml` has the guide's own defects.
 """
 
 from __future__ import annotations
@@ -249,15 +248,9 @@ class Answered:
         return {info.name for info in self.infos if info.stand_in}
 
     @property
-    def missing(self) -> list[str]:
-        """Keys of the claims that a sentence is missing for."""
-        asked = [self.explained(name) for name, run in self.runs.items() if class_of(run) == DeviceClass.CPU]
-        return sorted(set().union(*asked) - set(self.notes["sentences"]))
-
-    @property
     def stale(self) -> list[str]:
-        """Keys of sentences on what holds everywhere, or is not claimed."""
-        return sorted(set(self.notes["sentences"]) - set().union(*map(self.explained, self.runs)))
+        """Keys of sentences on what is not claimed."""
+        return sorted(set(self.notes["sentences"]) - {said.key for said in self.said})
 
 
 def markdown(answered: Answered, defects: Sequence[Mapping[str, str]]) -> str:
@@ -346,14 +339,14 @@ def _points(found: Sequence[Found], names: Sequence[str]) -> str:
 
 
 def _notes(answered: Answered, numbers: Sequence[int]) -> Iterator[str]:
-    """A line for each claim of a chapter that a sentence is there for, or missing, and for each that is undecided."""
-    sentences, missing = answered.notes["sentences"], answered.missing
+    """A line for each claim of a chapter that a sentence explains, and for each that is undecided."""
+    sentences = answered.notes["sentences"]
     for key in dict.fromkeys(answered.said[n].key for n in numbers):
         pattern, variant, against = key.split("/")
         whose = f"- `{pattern}`: `{variant}` against `{against}`"
-        if key in sentences or key in missing:
-            where = ", ".join(f"`{name}`" for name in answered.runs_of_sentence(key))
-            yield f"{whose}, on {where}: {' '.join(sentences.get(key, 'nobody has said yet why.').split())}"
+        if key in sentences and (names := answered.runs_of_sentence(key)):
+            where = ", ".join(f"`{name}`" for name in names)
+            yield f"{whose}, on {where}: {' '.join(sentences[key].split())}"
         for name in answered.runs:
             found = [each for n in numbers if answered.said[n].key == key for each in answered.found[name][n]]
             reasons = [*dict.fromkeys(each.reason for each in found if each.answer == Answer.UNDECIDED)]
@@ -399,11 +392,10 @@ def _defect(defect: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def page() -> str:
-    """The page; what people still have to write goes to standard error."""
+    """The page; sentences about no claim are named on standard error."""
     answered = Answered(discover(), reference_runs(), data("claim_notes"))
-    for what, keys in (("no sentence yet on", answered.missing), ("nothing asks for the sentence on", answered.stale)):
-        for key in keys:
-            print(f"{what} {key} (tools/pages/data/claim_notes.toml)", file=sys.stderr)
+    for key in answered.stale:
+        print(f"nothing claims what the sentence is on: {key} (tools/pages/data/claim_notes.toml)", file=sys.stderr)
     return markdown(answered, data("guide_defects")["defects"])
 
 
