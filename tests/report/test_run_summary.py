@@ -55,11 +55,13 @@ def test_claims_are_counted_by_who_makes_them_and_for_what(all_answers: Run) -> 
         "The guide makes 1 claim for GPUs, which say nothing of a CPU device: 1 holds.",
         "We make 4 claims of our own: 2 hold, 1 does not hold, 1 was skipped.",
         "2 pairs have no claim.",
+        "1 case failed: 1 crashed.",
     ]
 
 
 def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
-    assert answer_sentences(changed(all_answers, pairs=all_answers.pairs.iloc[:0])) == ["Nothing was compared."]
+    nothing = changed(all_answers, pairs=all_answers.pairs.iloc[:0], cases=all_answers.cases.iloc[:0])
+    assert answer_sentences(nothing) == ["Nothing was compared."]
 
 
 def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:

@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from xebench.report import units
 from xebench.report.claim_counts import claim_sentences
-from xebench.report.remarks import came_out_right, classes, guide_words, is_foreign, obstacle, too_short
+from xebench.report.remarks import came_out_right, classes, failures, guide_words, is_foreign, obstacle, too_short
 from xebench.report.result_rows import ResultRow, claimant, number, sorted_pairs, text
 from xebench.results import Run
 from xebench.results.analysis.points import Row, rows
-from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason
+from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason, Status
 
 #: Suffix of the name of a variant's twin in OpenCL C (docs/adding-a-pattern.md).
 _IN_OPENCL: Final = "_in_opencl"
@@ -224,13 +224,18 @@ def _named(pair: dict[Any, Any], why: str = "") -> tuple[str, str]:
 
 
 def answer_sentences(run: Run) -> list[str]:
-    """The number of claims with each answer, a sentence a kind of claim; and how many pairs have no claim."""
+    """The number of claims with each answer, a sentence a kind of claim; of pairs without one; of cases that failed."""
     pairs = sorted_pairs(run)
     told = claim_sentences(pairs)
     unclaimed = sum(not text(pair["claim"]) for pair in pairs)
     if unclaimed:
         told.append(f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim.")
-    return told or ["Nothing was compared."]
+    told = told or ["Nothing was compared."]
+    statuses = (str(status) for _, status, _ in failures(run))
+    if failed := Counter(status for status in statuses if status not in {Status.INTERRUPTED, Status.SKIPPED}):
+        parts = ", ".join(f"{count} {status}" for status, count in failed.most_common())
+        told.append(f"{failed.total()} {'case' if failed.total() == 1 else 'cases'} failed: {parts}.")
+    return told
 
 
 def in_a_sentence(family: Sequence[ResultRow]) -> str:
