@@ -17,6 +17,7 @@ pattern = Pattern(
         "guide": {"n": 1 << 20, "rounds": 64},  # 256 MiB: a stack of a Max has 204, the card 408
     },
     own_sizes="the guide has no program",
+    short_launches="the data must fit the caches of a card",
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # the device is the card
 )
 

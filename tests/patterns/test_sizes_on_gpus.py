@@ -24,7 +24,8 @@ if not stored.HERE:
     pytest.skip(stored.WHY, allow_module_level=True)
 
 MEASURED = BENCHMARKS.parent / "results/h200-default"
-EMPTY_KERNELS = 25
+#: Shorter launches are remarked on in reports, since the fixed cost draws speed-ups towards 1.
+EMPTY_KERNELS = 10
 #: Work that grows with a power of a size.
 POWERS = {"edge": 3, "side": 2}
 PATTERNS = {info.name: info for info in discover() if info.metric == "device"}
@@ -74,7 +75,7 @@ def growth(info: PatternInfo) -> float:
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() & LAUNCHES.keys()))
-def test_launches_last_25_empty_kernels_or_the_pattern_says_why_not(name: str) -> None:
+def test_launches_last_ten_empty_kernels_or_the_pattern_says_why_not(name: str) -> None:
     info = PATTERNS[name]
     lasts = LAUNCHES[name].empty_kernels * growth(info)
     assert lasts >= EMPTY_KERNELS or info.short_launches, f"{lasts:.0f} empty kernels"

@@ -131,9 +131,9 @@ def test_a_wrong_name_ends_in_a_line(arguments: list[str], told: str) -> None:
 @stored.needed
 def test_a_run_adds_what_was_measured(tmp_path: Path) -> None:
     results = Path(__file__).parents[2] / "results/h200-default"
-    command = [sys.executable, "-m", "xebench", "show", "reduction_sum", "--run", str(results)]
+    command = [sys.executable, "-m", "xebench", "show", "tiled_matmul", "--run", str(results)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert text.startswith("reduction_sum (reductions") and "✓ strided_enough_items" in text
+    assert text.startswith("tiled_matmul (slm") and "✓ slm_tiles" in text
 
 
 def test_the_answers_are_those_of_the_newest_run_of_each_device(

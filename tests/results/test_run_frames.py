@@ -75,7 +75,7 @@ def test_a_variant_that_is_not_there_is_named_with_what_was_meant(run: Run) -> N
 def test_a_run_in_one_line_and_as_html(run: Run) -> None:
     assert repr(run) == f"<Run {KEPT}: {run.cases.pattern.nunique()} patterns, {len(run.cases)} cases, interrupted>"
     page = run._repr_html_()
-    assert "133 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
+    assert "157 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
 
 
 def test_hostile_names_are_text_in_html(run: Run) -> None:

@@ -264,8 +264,10 @@ def variants_of(run: TimelineTables, pattern: str) -> list[list[ProcessTimeline]
 def executions(samples: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``samples`` that traces show: each case's traced execution, else what counts of median time."""
     traced = samples[samples["state"] == State.TRACED]
-    shown = counted if traced.empty else traced
-    return pd.concat([_nearest_to_median(own) for _, own in shown.groupby(["case_id", "state"], sort=False)] or [shown])
+    if not traced.empty:
+        return traced.groupby("case_id", sort=False).tail(1)  # a resumed run may have traced a case again
+    groups = counted.groupby(["case_id", "state"], sort=False)
+    return pd.concat([_nearest_to_median(own) for _, own in groups] or [counted])
 
 
 def median_ns(counted: pd.DataFrame) -> dict[str, float]:

@@ -195,7 +195,7 @@ DRIFTED = Interval(1.2, 1.1, 1.3, 10)
         (Circumstances(stopped_by="budget", drift=DRIFTED), "drift"),
         (Circumstances(drift=Interval(1.01, 1.005, 1.015, 10)), "noise"),
         (Circumstances(drift=Interval(1.2, 0.9, 1.5, 10)), "noise"),
-        (Circumstances(stopped_by="budget", drift=DRIFTED, throttled=0.2), "throttled"),
+        (Circumstances(stopped_by="budget", drift=DRIFTED, throttled=0.2), "contention"),
         (Circumstances(throttled=0.2, disturbance=Flag.CONTENTION), "contention"),
         (Circumstances(throttled=0.2, quantum=0.3), "timer"),
     ],

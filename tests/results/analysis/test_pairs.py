@@ -318,7 +318,6 @@ def test_drift_of_the_ratio_is_told_and_drift_of_both_sides_is_not_drift() -> No
         ("contention", "end the other programs that use the cores, and run again"),
         ("stolen time", "use another machine or another hour"),
         ("throttling", "cool the device"),
-        ("throttled", "look at the column 'changed' of the table 'machine', and run again"),
     ],
 )
 def test_disturbed_blocks_are_named_with_what_disturbed_them(flag: str, words: str) -> None:
