@@ -33,15 +33,16 @@ def test_problems_and_references_are_the_same_and_cannot_be_written(beside: Any,
 
     pattern, parameters = find_pattern(CARELESS, "until_done"), {"n": 64}
     here = problem_store.ProblemStore(1 << 30)
+    first = Upcoming(CARELESS, "until_done", parameters)
     of_others = [Upcoming(CARELESS, name, parameters) for name in ("written_in_part", "any_order")]
-    beside.begin([Upcoming(CARELESS, "until_done", parameters), *of_others], SEEDS)
-    for name in ("any_order", "written_in_part", "until_done"):
-        beside.take(CARELESS, name)
+    beside.begin([first, *of_others], SEEDS)
+    for each in (*of_others[::-1], first):
+        beside.take(each, SEEDS)
     made = [beside.store.has(find_pattern(CARELESS, each.pattern), parameters, SEEDS[0]) for each in of_others]
     assert made == [True, False], "two processes were busy: the third family's data are made when they are needed"
     assert not beside.store.has(pattern, parameters, SEEDS[1]), "a first round seldom needs the second data"
-    beside.begin([Upcoming(CARELESS, "until_done", parameters)], SEEDS)
-    beside.take(CARELESS, "until_done")
+    beside.begin([first], SEEDS)
+    beside.take(first, SEEDS)
     wanted = [here.get(pattern, parameters, seed) for seed in SEEDS]
     references = [data.expected(pattern, parameters) for data in wanted]
     monkeypatch.setattr(problem_store, "make_problem", None)
@@ -67,9 +68,24 @@ def test_what_cannot_be_made_is_left_to_who_needs_it(beside: Any) -> None:
     from xebench.measuring.prepare import find_pattern
 
     parameters = {"n": "a word"}
-    beside.begin([Upcoming(CARELESS, "until_done", parameters)], SEEDS)
-    beside.take(CARELESS, "until_done")
+    family = Upcoming(CARELESS, "until_done", parameters)
+    beside.begin([family], SEEDS)
+    beside.take(family, SEEDS)
     assert not beside.store.has(find_pattern(CARELESS, "until_done"), parameters, SEEDS[0])
-    beside.begin([Upcoming(CARELESS, "until_done", {"n": 8})], SEEDS)
-    beside.take(CARELESS, "until_done")
+    family = Upcoming(CARELESS, "until_done", {"n": 8})
+    beside.begin([family], SEEDS)
+    beside.take(family, SEEDS)
     assert beside.store.has(find_pattern(CARELESS, "until_done"), {"n": 8}, SEEDS[0])
+
+
+def test_families_with_one_problem_have_it_made_once(beside: Any) -> None:
+    from xebench.measuring.messages import Upcoming
+    from xebench.measuring.prepare import find_pattern
+
+    families = [Upcoming(CARELESS, "until_done", {"n": 8, "work_group_size": size}) for size in (16, 32)]
+    other = Upcoming(CARELESS, "written_in_part", {"n": 8})
+    beside.begin([*families, other], SEEDS)
+    beside.take(other, SEEDS)
+    assert beside.store.has(find_pattern(CARELESS, "written_in_part"), {"n": 8}, SEEDS[0])
+    beside.take(families[1], SEEDS)
+    assert beside.store.has(find_pattern(CARELESS, "until_done"), families[0].parameters, SEEDS[0])

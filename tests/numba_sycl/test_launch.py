@@ -254,11 +254,15 @@ def test_memory_of_another_context(launch: PreparedLaunch, axpy_args: Any, queue
         PreparedLaunch(launch.device_kernel, foreign, SPACE, axpy_args)
 
 
-def test_sub_devices(queue: Any) -> None:
+def sub_devices(queue: Any, partition: Any) -> Any:
     try:
-        device = queue.sycl_device.create_sub_devices(partition=1)[0]
+        return queue.sycl_device.create_sub_devices(partition=partition)
     except dpctl.SyclSubDeviceCreationError as error:
         pytest.skip(f"no sub-devices here: {error}")
+
+
+def test_sub_devices(queue: Any) -> None:
+    device = sub_devices(queue, 1)[0]
     part = dpctl.SyclQueue(device, property="enable_profiling")
     args = (dpt.zeros(N, dtype="f4", sycl_queue=part),)
     event = PreparedLaunch(built(touch, kapi.Range(N), args, part), part, kapi.Range(N), args).submit()
@@ -267,10 +271,7 @@ def test_sub_devices(queue: Any) -> None:
 
 
 def test_code_of_a_kernel_for_the_second_device_of_a_context(queue: Any) -> None:
-    try:
-        parts = queue.sycl_device.create_sub_devices(partition=(1, 1))
-    except dpctl.SyclSubDeviceCreationError as error:
-        pytest.skip(f"no sub-devices here: {error}")
+    parts = sub_devices(queue, (1, 1))
     context = dpctl.SyclContext(parts)
     codes = []
     for part in parts:

@@ -88,6 +88,7 @@ class FamilyRun:
     def __post_init__(self) -> None:
         request = self.request
         self.pattern = find_pattern(request.source, request.pattern)
+        self._seeds = [seed_of(request.seed, number) for number in range(WITH_REFERENCE)]
         self.rows = RowStream(self.sender, request.case_ids, request.first_sample, compiled=request.compiled)
         self.variants = [VariantRun(self.pattern.variants[name]) for name in request.variants]
         self.work: Work | None = None
@@ -130,7 +131,7 @@ class FamilyRun:
         self._listener.at(None, Stage.PROBLEM)
         self._clock.enter(RoundPart.MAKING)
         if self.beside is not None:
-            self.beside.take(request.source, request.pattern)
+            self.beside.take(request, self._seeds)
         data = self.store.get(self.pattern, request.parameters, request.seed)
         problem = data.problem
         self.sender.send(messages.Made())
@@ -192,8 +193,7 @@ class FamilyRun:
 
     def _have_next_made(self) -> None:
         if self.beside is not None:
-            seeds = [seed_of(self.request.seed, number) for number in range(WITH_REFERENCE)]
-            self.beside.begin(self.request.upcoming, seeds)
+            self.beside.begin(self.request.upcoming, self._seeds)
 
     def _try_odd_size(self) -> None:
         """Look at an odd size once for each pattern, when its cases are sent: a crash there costs none of them."""

@@ -9,15 +9,15 @@ import math
 import mmap
 import os
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from xebench.measuring.device_worker import NO_DEVICE, start_worker
-from xebench.measuring.messages import Call, Done, Returned, Upcoming, pickled, unpickled
+from xebench.measuring.messages import Call, Done, OfFamily, Returned, Upcoming, pickled, unpickled
 from xebench.measuring.prepare import find_pattern, make_problem
-from xebench.measuring.problem_store import Data, ProblemStore
+from xebench.measuring.problem_store import Data, ProblemStore, problem_key
+from xebench.measuring.remote import BeginProblem
 from xebench.patterns.problem import Problem
 from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProcess
 
@@ -25,24 +25,6 @@ from xebench.system.children.worker import WorkerEnded, WorkerHung, WorkerProces
 NICENESS: Final = 19
 #: Alignment of arrays in the file, in bytes.
 ALIGNED: Final = 4096
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A family's problems with their references.
-
-    Attributes:
-        source, pattern: file and name of the pattern.
-        parameters: parameters of the family.
-        seeds: seed of each problem.
-        ranks: numbers of ranks that need references; 0 for no ranks.
-    """
-
-    source: str
-    pattern: str
-    parameters: Mapping[str, Any]
-    seeds: Sequence[int]
-    ranks: Sequence[int]
 
 
 class DataMade(NamedTuple):
@@ -65,16 +47,14 @@ class DataMaker:
         os.nice(NICENESS)
         self._held: list[int] = []
 
-    def make(self, asked: Asked) -> DataMade:
-        """Put the fields of each problem, and the expected results by the number of ranks, into a file."""
+    def make(self, asked: BeginProblem) -> DataMade:
+        """Put the fields of a problem, and the expected results by the number of ranks, into a file."""
         while self._held:  # the worker has mapped it, or has no use for it
             os.close(self._held.pop())
         pattern = find_pattern(asked.source, asked.pattern)
-        made = []
-        for seed in asked.seeds:
-            data = Data(make_problem(pattern, asked.parameters, seed))
-            expected = {ranks: data.expected(pattern, asked.parameters, ranks) for ranks in asked.ranks}
-            made.append((vars(data.problem), expected))
+        data = Data(make_problem(pattern, asked.parameters, asked.seed))
+        counts = {variant.ranks for variant in pattern.variants.values()}
+        made = vars(data.problem), {ranks: data.expected(pattern, asked.parameters, ranks) for ranks in counts}
         buffers: list[pickle.PickleBuffer] = []
         head = pickle.dumps(made, protocol=5, buffer_callback=buffers.append)
         parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
@@ -100,11 +80,11 @@ class MadeBeside:
     def __init__(self, store: ProblemStore, processes: int) -> None:
         self.store = store
         self._idle: list[WorkerProcess[Any] | None] = [None] * processes  # each starts when it is needed
-        self._busy: list[tuple[Asked, WorkerProcess[Any]]] = []
+        self._busy: dict[Hashable, tuple[BeginProblem, WorkerProcess[Any]]] = {}  # by `problem_key`
 
     def close(self) -> None:
         """End the processes."""
-        for process in (*self._idle, *(process for _, process in self._busy)):
+        for process in (*self._idle, *(process for _, process in self._busy.values())):
             if process is not None:
                 process.close()
 
@@ -115,32 +95,35 @@ class MadeBeside:
             families: families in the order in which they are likely to come.
             seeds: seeds of their data.
         """
-        for asked, process in list(self._busy):
-            self._take(asked, process, 0.0)
+        for key in list(self._busy):
+            self._take(key, 0.0)
         for family in families:
             pattern = find_pattern(family.source, family.pattern)
             lacking = [seed for seed in seeds if not self.store.has(pattern, family.parameters, seed)]
-            ranks = sorted({variant.ranks for variant in pattern.variants.values()})
-            asked = Asked(family.source, family.pattern, family.parameters, lacking[:1], ranks)
-            if lacking and self._idle and asked not in (being_made for being_made, _ in self._busy):
-                self._ask(asked)
+            if lacking and self._idle:
+                key = problem_key(pattern, family.parameters, lacking[0])
+                if key not in self._busy:
+                    asked = BeginProblem(family.source, family.pattern, family.parameters, lacking[0])
+                    self._busy[key] = asked, self._ask(asked)
 
-    def take(self, source: str, pattern: str) -> None:
-        """Put a pattern's data into the store if they were requested; waits until they are made."""
-        for asked, process in list(self._busy):
-            if (asked.source, asked.pattern) == (source, pattern):
-                self._take(asked, process, math.inf)
+    def take(self, family: OfFamily, seeds: Sequence[int]) -> None:
+        """Put those of a family's data into the store that were requested; waits until they are made."""
+        pattern = find_pattern(family.source, family.pattern)
+        for seed in seeds:
+            if (key := problem_key(pattern, family.parameters, seed)) in self._busy:
+                self._take(key, math.inf)
 
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: BeginProblem) -> WorkerProcess[Any]:
         process = self._idle.pop()
         if process is None:
             limit = int(self.store.limit_bytes)  # with more it would take memory of the family that is sampled
             process = start_worker(NO_DEVICE, memory_limit_bytes=limit)
         process.ask(Call("make", pickled((asked,))))
-        self._busy.append((asked, process))
+        return process
 
-    def _take(self, asked: Asked, process: WorkerProcess[Any], timeout_s: float) -> None:
+    def _take(self, key: Hashable, timeout_s: float) -> None:
         """Put data into the store if they are made within this time."""
+        asked, process = self._busy[key]
         try:
             while not isinstance(answer := process.listen(timeout_s), Done):
                 if isinstance(answer, Returned) and not answer.raised:  # else this process meets the same error
@@ -151,16 +134,16 @@ class MadeBeside:
             process.close()  # this process makes what it needs, and finds out what is wrong with it
         else:
             self._idle.append(process)
-        self._busy.remove((asked, process))
+        del self._busy[key]
 
-    def _put(self, asked: Asked, made: DataMade) -> None:
+    def _put(self, asked: BeginProblem, made: DataMade) -> None:
         pattern = find_pattern(asked.source, asked.pattern)
-        for seed, (problem, expected) in zip(asked.seeds, _read(made), strict=True):
-            data = Data(Problem.__new__(Problem))
-            vars(data.problem).update(problem)
-            for ranks, own in expected.items():
-                data.keep(pattern, asked.parameters, ranks, own)
-            self.store.put(pattern, asked.parameters, seed, data)
+        problem, expected = _read(made)
+        data = Data(Problem.__new__(Problem))
+        vars(data.problem).update(problem)
+        for ranks, own in expected.items():
+            data.keep(pattern, asked.parameters, ranks, own)
+        self.store.put(pattern, asked.parameters, asked.seed, data)
 
 
 def _read(made: DataMade) -> Any:

@@ -93,7 +93,7 @@ class ProblemStore:
         Raises:
             PatternError: see `make_problem`.
         """
-        key = _of_problem(pattern, parameters, seed)
+        key = problem_key(pattern, parameters, seed)
         if key not in self._kept:
             self._make_room()
             data = Data(self.make(pattern, parameters, seed))
@@ -112,13 +112,13 @@ class ProblemStore:
 
     def has(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> bool:
         """True if these data are in the store."""
-        return _of_problem(pattern, parameters, seed) in self._kept
+        return problem_key(pattern, parameters, seed) in self._kept
 
     def put(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int, data: Data) -> None:
         """Take what another process has made, where no variant can change it for another family."""
         if data.can_be_shared():
             self._make_room()
-            self._kept[_of_problem(pattern, parameters, seed)] = data
+            self._kept[problem_key(pattern, parameters, seed)] = data
 
     def _make_room(self) -> None:
         """Remove the least recently used data, until the rest is within the limit."""
@@ -128,7 +128,8 @@ class ProblemStore:
             del sizes[key]
 
 
-def _of_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Hashable:
+def problem_key(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Hashable:
+    """The key of a problem, equal for families whose problem is the same."""
     assert pattern.make_problem is not None
     return pattern.make_problem, _values(accepted_parameters(pattern.make_problem, parameters)), seed
 

@@ -181,7 +181,7 @@ class RoundPlan:
         number = min(waiting, key=lambda each: families[each].rounds)
         family = families[number]
         seconds = family.rest_s / max(1, self.rounds - family.rounds)
-        return number, Round(family.rounds, seconds, round_instances(self.sampling))
+        return number, Round(family.rounds, seconds, usual_instances(self.sampling))
 
     def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Round:
         """A first round so long that all families have one, and later rounds have their part where that is possible."""
@@ -252,19 +252,19 @@ class RoundPlan:
         return max((count / time_s for count, time_s in enumerate(times_s, 1) if time_s <= left_s), default=0.0)
 
 
-def round_instances(sampling: Sampling) -> int:
+def usual_instances(sampling: Sampling) -> int:
     """Instances of a round in a run without a budget, time permitting."""
     return -(-sampling.min_instances // ROUNDS)
 
 
 def usual_rounds(sampling: Sampling) -> int:
     """Rounds of each family in a run without a budget."""
-    return -(-sampling.min_instances // round_instances(sampling))
+    return -(-sampling.min_instances // usual_instances(sampling))
 
 
 def earlier_round(sampling: Sampling, taken: int) -> Round:
     """The last round of an earlier session, by the number of its instances; another one is to follow."""
-    finished = min(taken // round_instances(sampling), usual_rounds(sampling) - 1)
+    finished = min(taken // usual_instances(sampling), usual_rounds(sampling) - 1)
     return Round(max(1, finished) - 1)
 
 
