@@ -128,7 +128,7 @@ MADE: Final = ("api", "claims", "commands", "coverage", "data")
 _WIDE: Final = "---\nhide: [toc]\n---\n\n"
 
 #: Beside what `xebench` itself has.
-_MORE_API: Final = ("xebench.results.Run", "xebench.results.compare_runs")
+_MORE_API: Final = ("xebench.session.session.Session", "xebench.results.Run", "xebench.results.compare_runs")
 
 
 def pages() -> dict[str, str]:
