@@ -237,7 +237,7 @@ runtime.load()
 from xebench.roofs.bench import Bench, measure_probes
 from xebench.session.session import Session
 from xebench.results import TABLES
-from xebench.results.device_facts import Roof
+from xebench.records.device_facts import Roof
 from synthetic import Synthetic
 
 assert Roof.ATOMICS.column in TABLES["devices"]

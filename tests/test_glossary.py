@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from xebench.cli.main import commands
+from xebench.records.claim import WORDS
+from xebench.records.device_facts import Roof
 from xebench.results import TABLES
-from xebench.results.analysis.claim import WORDS
-from xebench.results.device_facts import Roof
 from xebench.vocabulary import Answer, Metric, Outcome, Role, State, Status
 
 PAGE = Path(__file__).parents[1] / "docs" / "glossary.md"

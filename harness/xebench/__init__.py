@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from xebench.functions import compare, measure, open_session
     from xebench.patterns.pattern import Pattern
     from xebench.patterns.problem import Problem, ceil_div, fit, inout, output
+    from xebench.records.claim import Claim, Figure
     from xebench.results import load_run
-    from xebench.results.analysis.claim import Claim, Figure
 
 __version__ = "0.1.0"
 __all__ = [
@@ -63,7 +63,7 @@ __getattr__ = lazily(
         "xebench.patterns.pattern": ("Pattern",),
         "xebench.patterns.problem": ("Problem", "ceil_div", "fit", "inout", "output"),
         "xebench.results": ("load_run",),
-        "xebench.results.analysis.claim": ("Claim", "Figure"),
+        "xebench.records.claim": ("Claim", "Figure"),
     },
 )
 

@@ -10,7 +10,7 @@ from fake_device import GPU
 
 from benchmarks.common import chase
 from xebench.patterns.registry import discover
-from xebench.results.analysis.claim import is_expected
+from xebench.records.claim import is_expected
 from xebench.system.runtime import missing
 from xebench.vocabulary import Status
 

@@ -14,8 +14,8 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import build_plan
 from xebench.patterns.problem import Room
 from xebench.patterns.registry import discover
+from xebench.records.claim import Claim
 from xebench.results import Run
-from xebench.results.analysis.claim import Claim
 
 INFOS = {info.name: info for info in discover() if info.chapter in {"queues", "memory", "fusion", "reductions"}}
 #: 16 waves are 5 million work-items, and the last cache is as large as any.

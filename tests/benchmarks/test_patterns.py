@@ -19,8 +19,8 @@ import xebench
 from numba_sycl.stacks import is_current
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import builtin_files, discover
+from xebench.records.claim import from_json, is_expected
 from xebench.results import Run
-from xebench.results.analysis.claim import from_json, is_expected
 from xebench.system.runtime import missing
 from xebench.vocabulary import SAMPLED_STATES
 

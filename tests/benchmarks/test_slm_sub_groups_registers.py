@@ -16,7 +16,7 @@ from xebench.patterns.pattern_file import load_file
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Room
 from xebench.patterns.registry import builtin_files, discover
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.system.runtime import load, missing
 
 CHAPTERS = ("slm", "sub_groups", "registers")

@@ -15,7 +15,7 @@ from xebench.isa.kernel_code import KernelOnGpu
 from xebench.isa.table import ISA, CodeAnswer, code_answers, judge
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.vocabulary import Answer, CodeClaim
 
 COLUMNS = [name for word in CodeClaim for name in word.columns]

@@ -17,7 +17,7 @@ from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Room
 from xebench.patterns.registry import discover, select
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.system.gpus import GpuParameters, find_gpu
 from xebench.vocabulary import DeviceClass, find_baseline
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xebench.records.claim import Claim, to_json
 from xebench.results import Run, frame
-from xebench.results.analysis.claim import Claim, to_json
 from xebench.results.analysis.pairs import pairs
 from xebench.results.analysis.summaries import summaries
 

@@ -19,7 +19,7 @@ from xebench.measuring.place import Checked, Contents, OnePlace, Started, Varian
 from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.pattern import Variant
-from xebench.results.analysis.metrics import EventTimes
+from xebench.records.events import EventTimes
 from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 

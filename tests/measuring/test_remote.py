@@ -58,7 +58,7 @@ def place(peers: FakePeers) -> Any:
 
 
 def measured(begin_ns: int) -> Any:
-    from xebench.results.analysis.metrics import EventTimes
+    from xebench.records.events import EventTimes
     from xebench.session.recorder import MeasuredSample
 
     return MeasuredSample(100, 0, [[EventTimes(None, 10, 20, "kernel", "k", 0)]], begin_ns=begin_ns)

@@ -52,7 +52,7 @@ def measured(**changed: Any) -> dict[str, Any]:
 
 
 def test_samples_and_their_commands_are_numbered() -> None:
-    from xebench.results.analysis.metrics import EventTimes
+    from xebench.records.events import EventTimes
 
     rows, sender, _ = make()
     rows.add_sample("a", measured(), [EventTimes(0, 5, 9, "kernel", "k", 1), EventTimes(None, 6, 7, "copy", "m", 0)])

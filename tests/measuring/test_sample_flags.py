@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from xebench.measuring.samples import Rules
+from xebench.records.events import EventTimes
 from xebench.results.analysis import metrics
-from xebench.results.analysis.metrics import EventTimes
 from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Flag, is_valid
 
@@ -90,6 +90,6 @@ def test_what_may_not_be_used() -> None:
 def test_times_of_a_check_between_two_samples_are_stale_in_the_next() -> None:
     rules = Rules("device", resolution_ns=1)
     assert broken(rules, measured((0, 10, 5_000))) == ()
-    rules.remember([metrics.EventTimes(6_000, 6_010, 9_000)])
+    rules.remember([EventTimes(6_000, 6_010, 9_000)])
     rules.remember([])
     assert broken(rules, measured((6_000, 6_010, 9_000))) == (Flag.STALE, Flag.BACKWARDS)

@@ -52,7 +52,7 @@ def take(log: Log, metric: str, *, cold: bool = False, batch: int = 1) -> float:
 
 
 def kernel(submit: int, start: int, end: int) -> Any:
-    from xebench.results.analysis.metrics import EventTimes
+    from xebench.records.events import EventTimes
 
     return EventTimes(submit, start, end, "kernel", "k", 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xebench.measuring.traced_facts import traced_facts
-from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.records.events import EventTimes, HostCall
 from xebench.session.recorder import MeasuredSample
 
 

@@ -16,8 +16,8 @@ from tools.pages import atlas
 from tools.pages.atlas import Cell, by_device, cell, in_words, stored_runs
 from tools.pages.claims import RESULTS, Answered, Found, Said
 from xebench.patterns.registry import discover
+from xebench.records.claim import Claim
 from xebench.results import Run, load_run, packed_run, schema
-from xebench.results.analysis.claim import Claim
 
 FIXTURE = Path(__file__).parents[1] / "results" / "fixtures" / "schema-6"
 

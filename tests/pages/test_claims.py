@@ -15,8 +15,8 @@ import stored
 from tools.pages.claims import Answered, Found, Said, _code, all_said, answers, cell, data, markdown, reference_runs
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.registry import discover
+from xebench.records.claim import Claim, Figure
 from xebench.results import Run, frame
-from xebench.results.analysis.claim import Claim, Figure
 from xebench.vocabulary import ANSWERED
 
 

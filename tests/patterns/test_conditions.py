@@ -9,7 +9,7 @@ import pytest
 from xebench.patterns.conditions import fault, mark_not_asked
 from xebench.patterns.plan import build_plan
 from xebench.patterns.registry import discover
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 
 MAX: dict[str, Any] = {
     "name": "Intel(R) Data Center GPU Max 1550",

@@ -10,7 +10,7 @@ from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import build_plan, parse_override, without_repeats
 from xebench.patterns.problem import Room, fit
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 
 
 def info(name: str = "one", **changes: Any) -> PatternInfo:

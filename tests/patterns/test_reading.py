@@ -15,7 +15,7 @@ import xebench
 from xebench.errors import BrokenEnvironment, PatternError
 from xebench.patterns import pattern_file
 from xebench.patterns.registry import Declarations, Refusal, is_as_declared, read, read_each
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.system import runtime
 from xebench.system.children import process
 

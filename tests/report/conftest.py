@@ -14,8 +14,8 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
+from xebench.records.claim import Claim, Figure, to_json
 from xebench.results import Run, RunWriter, schema
-from xebench.results.analysis.claim import Claim, Figure, to_json
 from xebench.results.analysis.summaries import CheckRow
 from xebench.vocabulary import CheckResult
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from xebench.patterns.declaration import PatternInfo, VariantInfo
+from xebench.records.claim import Claim, Figure
 from xebench.report import claims_text
-from xebench.results.analysis.claim import Claim, Figure
 
 CLAIMS = (
     Claim(

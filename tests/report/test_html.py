@@ -15,13 +15,13 @@ from changed_run import changed
 from swept_run import swept, todays
 from synthetic import Synthetic, noisy
 
+from xebench.records.claim import Claim, to_json
 from xebench.report import units
 from xebench.report.formats import html as page_format
 from xebench.report.remarks import SIGNS
 from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import gains
 from xebench.results import Run, load_run
-from xebench.results.analysis.claim import Claim, to_json
 from xebench.results.run_plot import vega
 from xebench.vocabulary import Answer
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from xebench.cli.report_commands import show_pattern
 from xebench.errors import PatternError
 from xebench.patterns.declaration import PatternInfo, VariantInfo, shown_pair
+from xebench.records.claim import Claim
 from xebench.report.lesson_text import as_json, as_text, is_of_older_program
 from xebench.results import Run
-from xebench.results.analysis.claim import Claim
 from xebench.results.run import newest_of_each_device
 
 SOURCE = """

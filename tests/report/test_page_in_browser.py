@@ -13,9 +13,9 @@ from swept_run import todays
 from synthetic import Synthetic, noisy
 
 from tools.screenshots import Page, browser
+from xebench.records.claim import Claim, to_json
 from xebench.report.formats.html import render
 from xebench.results import Run, load_run
-from xebench.results.analysis.claim import Claim, to_json
 
 pytestmark = [needs("chromium"), pytest.mark.slow]
 

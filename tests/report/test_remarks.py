@@ -11,9 +11,9 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
+from xebench.records.claim import Claim, to_json
 from xebench.report.remarks import brief_remarks, compilers_line, failures, flag_line, instance_line, notes
 from xebench.results import Run
-from xebench.results.analysis.claim import Claim, to_json
 
 
 def test_flags_that_tell_of_the_machine_say_what_to_do() -> None:

@@ -10,6 +10,7 @@ import pytest
 from changed_run import changed
 from synthetic import Synthetic, noisy
 
+from xebench.records.claim import Claim, to_json
 from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
@@ -22,7 +23,6 @@ from xebench.report.run_summary import (
     rounds_line,
 )
 from xebench.results import Run
-from xebench.results.analysis.claim import Claim, to_json
 
 
 def plain(text: str) -> str:

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from xebench.records.device_facts import Roof
 from xebench.report import units
-from xebench.results.device_facts import Roof
 
 
 @pytest.mark.parametrize(

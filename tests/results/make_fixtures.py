@@ -20,8 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from xebench.records.points import rows
 from xebench.results import journal
-from xebench.results.analysis.points import rows
 from xebench.results.schema import MEASURED, SCHEMA_VERSION
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import stored
 
+from xebench.records import points
+from xebench.records.claim import from_json
 from xebench.report import formats
 from xebench.results import Run, compare_runs, load_run, schema
-from xebench.results.analysis import points
-from xebench.results.analysis.claim import from_json
 from xebench.vocabulary import RUN_BUDGET, Answer
 
 FIXTURES = Path(__file__).parent / "fixtures"

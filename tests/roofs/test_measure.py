@@ -11,7 +11,7 @@ import pytest
 
 from xebench.cli.machine_views import ROOFLINE
 from xebench.errors import XebenchError
-from xebench.results.device_facts import Roof
+from xebench.records.device_facts import Roof
 from xebench.roofs import measure
 from xebench.roofs.catalogue import (
     GROUPS,

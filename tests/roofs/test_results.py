@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from xebench.records.device_facts import Roof
 from xebench.results import TABLES
-from xebench.results.device_facts import Roof
 from xebench.roofs.measure import ProbeResult, Roofline
 
 

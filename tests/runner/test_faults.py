@@ -23,8 +23,10 @@ from command_kit import run_here
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
+from xebench.records import points
+from xebench.records.events import EventTimes
 from xebench.results import Run, journal, load_run
-from xebench.results.analysis import metrics, points, summaries
+from xebench.results.analysis import metrics, summaries
 from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
@@ -209,7 +211,7 @@ def test_a_driver_that_lies_is_found_out(variant: str, flag: str, faults: Run) -
 
 
 def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
-    event = metrics.EventTimes(100, 110, 200)
+    event = EventTimes(100, 110, 200)
     flags = metrics.flags([event], host_ns=-50, resolution_ns=1)
     assert flags == (Flag.OUTSIDE_HOST,)
     assert not any(is_valid(flags, metric) for metric in ("device", "span", "wall"))

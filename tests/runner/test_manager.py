@@ -29,7 +29,7 @@ from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import builtin_files
-from xebench.results.analysis.claim import Claim, from_json
+from xebench.records.claim import Claim, from_json
 from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import END_GRACE_S, GRACE_S, Manager

@@ -12,7 +12,7 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.rounds import MARGIN, pairs_so_far
 from xebench.vocabulary import Status

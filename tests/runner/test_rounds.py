@@ -14,7 +14,7 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.results.analysis.moderation import NOTHING, Prior
 from xebench.runner.family_progress import FamilyProgress, RoundShare
 from xebench.runner.resource_limits import RunBudget

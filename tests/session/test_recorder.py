@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.results.analysis.metrics import EventTimes
+from xebench.records.events import EventTimes
 from xebench.session.recorder import MeasuredSample, Recorder
 
 

@@ -168,7 +168,7 @@ def test_kernels_run_on_each_with_arrays_of_its_own(session: Any) -> None:
 
 
 def test_times_of_devices_with_clocks_of_their_own_are_kept_apart() -> None:
-    from xebench.results.analysis.metrics import EventTimes
+    from xebench.records.events import EventTimes
     from xebench.session.recorder import MeasuredSample
 
     def command(queue: int, start: int, clock: int) -> Any:

@@ -27,15 +27,15 @@ from xebench.isa.table import describe_sides
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
+from xebench.records import points
+from xebench.records.claim import Claim, applying, columns, to_json
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.report import claims_text, units
 from xebench.report.page import code
 from xebench.report.remarks import came_out_right
 from xebench.report.table_forms import fill, table
 from xebench.results import Run, load_run
-from xebench.results.analysis import points
-from xebench.results.analysis.claim import Claim, applying, columns, to_json
 from xebench.results.analysis.pairs import pairs
-from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.vocabulary import ANSWERED, STATES_ASKED, Answer, DeviceClass
 
 #: Folder of the reference runs.

@@ -38,11 +38,11 @@ from tools.studies.noise.tallies import (
 )
 from xebench.cli.output import run_program
 from xebench.errors import XebenchError
+from xebench.records.points import rows
 from xebench.report.formats.human_readable import excerpt
 from xebench.report.table_forms import table
 from xebench.report.units import duration
 from xebench.results import Run, load_run
-from xebench.results.analysis.points import rows
 from xebench.vocabulary import ANSWERED, Answer, State
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.table import Table
 
+from xebench.records.device_facts import Roof
 from xebench.report import View
 from xebench.report.console import draw, plain_table
 from xebench.report.units import figure
-from xebench.results.device_facts import Roof
 from xebench.roofs.catalogue import GROUPS, Probe, find_probe
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
 from xebench.measuring.worker import IMPORTABLE, program
 from xebench.patterns.pattern import Variant
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.session.device_memory import Flusher
 from xebench.session.session import Session
 from xebench.system.runtime import DeviceInfo

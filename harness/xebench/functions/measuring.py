@@ -21,8 +21,8 @@ from xebench.functions.request import (
     settings_of,
 )
 from xebench.functions.tables import CELLS, cells, events_words, host_doubt, remarks, run_of, save, time_words
+from xebench.records.claim import Claim, Claims, claims_of
 from xebench.results import Run
-from xebench.results.analysis.claim import Claim, Claims, claims_of
 from xebench.session.session import Session
 from xebench.vocabulary import Metric, State
 

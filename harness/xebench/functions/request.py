@@ -17,7 +17,7 @@ from xebench.dpex import direct_calls
 from xebench.errors import NoDevice, XebenchError, suggestion
 from xebench.functions.family import FunctionFamily, Settings, measured_apart, refuse_what_stays_here
 from xebench.measuring.sampling import MIN_INSTANCES, Sampling
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.session.session import Session
 from xebench.system.runtime import select_device
 from xebench.system.runtime.devices import device_class

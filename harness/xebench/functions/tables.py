@@ -17,14 +17,14 @@ from xebench.functions.family import PATTERN, PRESET, FunctionFamily, case_id, f
 from xebench.measuring.instrument import measure_empty_kernel
 from xebench.measuring.place import VariantRun
 from xebench.patterns.conditions import mark_not_asked
+from xebench.records.claim import applying, from_json, is_expected, to_json
+from xebench.records.points import rows
 from xebench.report import units
 from xebench.report.remarks import asides, flag_line
 from xebench.report.result_rows import number
 from xebench.results import Run, RunWriter, schema
 from xebench.results.analysis import answer, summaries
-from xebench.results.analysis.answer import same_within
-from xebench.results.analysis.claim import LARGER_PRESET, RAISE_BUDGET, applying, from_json, is_expected, to_json
-from xebench.results.analysis.points import rows
+from xebench.results.analysis.answer import LARGER_PRESET, RAISE_BUDGET, same_within
 from xebench.results.provenance import manifest, now
 from xebench.results.run import with_derived
 from xebench.session.session import Session

@@ -108,7 +108,7 @@ def _launches_text(
 def _launches_parts(
     kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str, width: int
 ) -> Iterator[str | Table]:
-    from xebench.results.analysis import points  # with pandas behind it, which the heat map does without
+    from xebench.records import points  # with pandas behind it, which the heat map does without
 
     for (pattern, axes), group in groupby(kernels, key=lambda kernel: (kernel.launch.pattern, kernel.launch.axes)):
         launches = list(group)

@@ -20,7 +20,7 @@ from xebench.isa.compilation import CompileCache, Compiled, Compiler, Source, Ta
 from xebench.isa.kernel_code import KernelOnGpu, compile_all, read_code
 from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
-from xebench.results.analysis.claim import Claim, to_json
+from xebench.records.claim import Claim, to_json
 from xebench.results.columns import Column
 from xebench.system.gpus import GpuParameters
 from xebench.vocabulary import Answer, CodeClaim, DeviceClass

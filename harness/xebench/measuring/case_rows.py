@@ -16,10 +16,10 @@ from xebench.patterns.conditions import mark_not_asked
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem
 from xebench.patterns.registry import portable_source
-from xebench.results.analysis import points
+from xebench.records import points
+from xebench.records.claim import to_json
+from xebench.records.points import Row
 from xebench.results.analysis.answer import same_within
-from xebench.results.analysis.claim import to_json
-from xebench.results.analysis.points import Row
 from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.

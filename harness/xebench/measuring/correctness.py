@@ -30,7 +30,7 @@ from xebench.measuring.prepare import make_reference
 from xebench.measuring.result_rules import ResultRules
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import Problem
-from xebench.results.analysis.metrics import EventTimes
+from xebench.records.events import EventTimes
 from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Status
 

@@ -16,8 +16,9 @@ import numpy as np
 from numba_sycl import kernel
 from numba_sycl import kernel_api as kapi
 from xebench.measuring.sampling import Sampling, sample_family
+from xebench.records.events import EventTimes
 from xebench.results.analysis.intervals import Interval, speedup
-from xebench.results.analysis.metrics import EventTimes, queue_ns, union_ns
+from xebench.results.analysis.metrics import queue_ns, union_ns
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session

@@ -21,8 +21,8 @@ from xebench.measuring.messages import TableRows
 from xebench.measuring.place import CacheFlusher, CompiledStage
 from xebench.measuring.sampling import least_ns
 from xebench.patterns.pattern import Variant
+from xebench.records.events import EventTimes, HostCall
 from xebench.results.analysis import metrics
-from xebench.results.analysis.metrics import EventTimes, HostCall
 from xebench.session.recorder import MeasuredSample
 from xebench.vocabulary import Flag, Metric, State, is_valid, metric_named
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.vocabulary import ACCURACY_CLAIMS, MAY_BE_WRONG, CodeClaim, DeviceClass, Outcome
 

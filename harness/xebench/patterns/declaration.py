@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from xebench.results.analysis.claim import Claim
+from xebench.records.claim import Claim
 from xebench.vocabulary import Role, Strength, find_baseline
 
 if TYPE_CHECKING:

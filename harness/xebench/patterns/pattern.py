@@ -29,7 +29,7 @@ from xebench.patterns.values import (
     repeated,
     several,
 )
-from xebench.results.analysis.claim import Claim, Claims, claims_of
+from xebench.records.claim import Claim, Claims, claims_of
 from xebench.system.runtime import fault_of_requirement
 from xebench.system.runtime.devices import LIMITED_AXES
 from xebench.vocabulary import SAMPLED_STATES, Metric, Role, find_baseline

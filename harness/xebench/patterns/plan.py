@@ -13,9 +13,9 @@ from xebench.errors import PatternError, suggestion
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.pattern import DEVICE, DEVICE_AXES
 from xebench.patterns.problem import Room, by_class, fitted, is_fit
-from xebench.results.analysis import points
-from xebench.results.analysis.claim import Claim, applying
-from xebench.results.analysis.points import Value
+from xebench.records import points
+from xebench.records.claim import Claim, applying
+from xebench.records.points import Value
 from xebench.system.runtime.devices import LIMITED_AXES, narrow_sub_group_size, usual_sub_group_size
 from xebench.vocabulary import find_baseline
 

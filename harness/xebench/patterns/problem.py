@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from xebench.errors import suggestion
-from xebench.results.device_facts import RATE_ROOFS
+from xebench.records.device_facts import RATE_ROOFS
 from xebench.vocabulary import DeviceClass
 
 #: Types of sizes and axis values that tables, JSON and the command line support; numpy's numbers are excluded.

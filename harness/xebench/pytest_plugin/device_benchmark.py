@@ -19,10 +19,10 @@ from xebench.functions.request import measure_functions, settings_of
 from xebench.functions.tables import run_of
 from xebench.pytest_plugin import borrowed
 from xebench.pytest_plugin.borrowed import DeviceClock, replay
+from xebench.records.claim import Claim
+from xebench.records.points import rows
 from xebench.report.remarks import sentence
-from xebench.results.analysis.claim import Claim
 from xebench.results.analysis.metrics import union_ns
-from xebench.results.analysis.points import rows
 from xebench.session.session import Session
 from xebench.system import runtime
 from xebench.system.runtime import DeviceInfo

@@ -15,8 +15,8 @@ from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.registry import read
 from xebench.pytest_plugin import borrowed
 from xebench.pytest_plugin.borrowed import DeviceClock, refuse_other_device, replay
+from xebench.records.claim import from_json, is_expected
 from xebench.results import Run
-from xebench.results.analysis.claim import from_json, is_expected
 from xebench.vocabulary import FAILED, Status
 
 RUN: Final = pytest.StashKey[Run]()
@@ -70,8 +70,8 @@ def _check_function(family: Family, variant: str) -> Callable[..., None]:
 
 def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple[dict[str, Any], list[float]]:
     """The case of an item in the run, and its times in ns; the test ends here if it has none."""
+    from xebench.records.points import rows
     from xebench.results.analysis import summaries
-    from xebench.results.analysis.points import rows
 
     run = _run(request)
     device = rows(run.devices)[0]

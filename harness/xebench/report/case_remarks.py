@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.results import Run
-from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import Status
 
 #: Tolerance from which the error found is shown: smaller ones only allow for rounding in single precision.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from xebench.patterns.declaration import PatternInfo
-from xebench.results.analysis.claim import Claim, Figure
+from xebench.records.claim import Claim, Figure
 from xebench.vocabulary import Outcome, Strength
 
 

@@ -13,15 +13,15 @@ from typing import Any, Final, Literal, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from xebench.records import points
+from xebench.records.points import rows
 from xebench.report import units
 from xebench.report.console import draw, plain_table, terminal_width
 from xebench.report.remarks import SIGNS
 from xebench.report.run_summary import headline
 from xebench.report.table_forms import escape, fill, table
 from xebench.results import Run, compare_runs, compare_versions
-from xebench.results.analysis import points
 from xebench.results.analysis.compare import DECIDED
-from xebench.results.analysis.points import rows
 from xebench.results.files import as_csv
 from xebench.results.schema import TableRow
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome, State

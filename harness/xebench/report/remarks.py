@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.records.claim import from_json, is_expected
+from xebench.records.device_facts import ROOF_DOUBT, noise_floor
 from xebench.report.case_remarks import untried_line
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
-from xebench.results.analysis.claim import from_json, in_brief, is_expected
+from xebench.results.analysis.judge import in_brief
 from xebench.results.analysis.summaries import counting_samples
-from xebench.results.device_facts import ROOF_DOUBT, noise_floor
 from xebench.vocabulary import (
     ACCURACY_CLAIMS,
     END_CLAIMS,

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.records import points
+from xebench.records.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
+from xebench.records.points import DeviceKey, Row, by_device, device_key, rows
+from xebench.records.points import rows as rows_of
 from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
 from xebench.report.remarks import asides, classes, guide_words, obstacle, sentence
 from xebench.results import Run
-from xebench.results.analysis import points
-from xebench.results.analysis.points import DeviceKey, Row, by_device, device_key, rows
-from xebench.results.analysis.points import rows as rows_of
-from xebench.results.device_facts import MEMORY, ROOF_DOUBT, Roof, levels_of
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline

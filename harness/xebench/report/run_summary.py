@@ -12,12 +12,12 @@ from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
+from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.report.claim_counts import claim_sentences
 from xebench.report.remarks import came_out_right, classes, failures, guide_words, is_foreign, obstacle, too_short
 from xebench.report.result_rows import ResultRow, claimant, number, sorted_pairs, text
 from xebench.results import Run
-from xebench.results.analysis.points import Row, rows
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason, Status
 
 #: Suffix of the name of a variant's twin in OpenCL C (docs/adding-a-pattern.md).

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results import Run
-from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.timeline import ProcessTimeline, end_ns, of_cases, variants_of
 
 #: Names of a queue's tracks by the kind of their events, and the name for all other kinds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from xebench.results.device_facts import Roof
+from xebench.records.device_facts import Roof
 
 
 def figure(value: float, digits: int = 3) -> str:

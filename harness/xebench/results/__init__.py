@@ -19,7 +19,6 @@ __all__ = [
     "columns",
     "compare_runs",
     "compare_versions",
-    "device_facts",
     "files",
     "frame",
     "load_run",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from xebench.results.device_facts import Roof
+from xebench.records.device_facts import Roof
 from xebench.vocabulary import (
     CheckResult,
     DeviceClass,

@@ -22,8 +22,8 @@ import pyarrow
 from pyarrow import ipc
 
 from xebench.errors import RunFolderError
+from xebench.records.points import rows
 from xebench.results import files, schema
-from xebench.results.analysis.points import rows
 from xebench.results.files import cannot_write
 
 FOLDER: Final = "journal"

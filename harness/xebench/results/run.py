@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, NoReturn, Protocol
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
+from xebench.records.claim import from_json, is_expected
+from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
-from xebench.results.analysis.claim import from_json, is_expected
 from xebench.results.analysis.compare import compilers
-from xebench.results.analysis.points import plain
 from xebench.results.analysis.summaries import refuse_doubled_events, refuse_doubled_samples, with_checked
 from xebench.vocabulary import FAILED
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from xebench.errors import XebenchError, suggestion
-from xebench.results.analysis import points
+from xebench.records import points
 from xebench.results.files import write_text
 from xebench.results.speedup_charts import Curve, Estimate, Point, Spec, curves, forest
 from xebench.vocabulary import State

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from xebench.errors import XebenchError
-from xebench.results.analysis.points import PREFIX, Value, device_key, parse, problem_id
+from xebench.records.points import PREFIX, Value, device_key, parse, problem_id
 from xebench.results.columns import CASES, CHECKS, DEVICES, EVENTS, MACHINE, SAMPLES, Column
 from xebench.results.computed_columns import COMPARISONS, PAIR_COMPARISONS, PAIRS, SUMMARIES
 from xebench.vocabulary import StopReason

@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 from xebench.errors import XebenchError, suggestion
-from xebench.results.analysis import points
-from xebench.results.analysis.points import Row, rows
+from xebench.records import points
+from xebench.records.points import Row, rows
 from xebench.results.analysis.summaries import usable
 from xebench.vocabulary import State, metric_named
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from xebench.results.device_facts import MEMORY, Level, Roof, levels_text
+from xebench.records.device_facts import MEMORY, Level, Roof, levels_text
 from xebench.results.provenance import now
 from xebench.roofs.catalogue import PROBES, ROUTES, WORKING_SETS, find_probe, grouped, level_name
 from xebench.roofs.search import beyond_bytes

@@ -17,8 +17,8 @@ import numpy as np
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
+from xebench.records.points import Row
 from xebench.results.analysis.intervals import MIN_SAMPLES
-from xebench.results.analysis.points import Row
 from xebench.results.analysis.statistics import Floats, settled
 from xebench.runner.round_plan import Round
 from xebench.vocabulary import SAMPLED_STATES, RoundPart, State, Status, StopReason

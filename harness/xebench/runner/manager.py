@@ -27,8 +27,8 @@ from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
+from xebench.records.claim import from_json, is_expected
 from xebench.results.analysis import metrics
-from xebench.results.analysis.claim import from_json, is_expected
 from xebench.results.analysis.moderation import Prior, prior_of
 from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress, RoundShare

@@ -14,9 +14,9 @@ from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.sampling import Sampling
 from xebench.measuring.stopping import log_speedups
 from xebench.patterns.plan import Family
+from xebench.records.points import rows, to_json
 from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis import summaries
-from xebench.results.analysis.points import rows, to_json
 from xebench.runner.family_progress import FamilyProgress, LogSpeedups
 from xebench.runner.round_plan import earlier_round
 from xebench.runner.run_options import Options, Progress

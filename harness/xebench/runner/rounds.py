@@ -15,10 +15,10 @@ from typing import Final
 from xebench.measuring.case_rows import NOT_MEASURED
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
+from xebench.records.claim import Claim
 from xebench.results.analysis.answer import Circumstances, judge
-from xebench.results.analysis.claim import Claim, in_brief
 from xebench.results.analysis.intervals import Interval, grouped_interval
-from xebench.results.analysis.judge import Comparison, family_comparisons
+from xebench.results.analysis.judge import Comparison, family_comparisons, in_brief
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
-from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.records.events import EventTimes, HostCall
 
 
 class TimedEvent(Protocol):

@@ -28,7 +28,7 @@ from numba_sycl.launch import PreparedLaunch
 from numba_sycl.signature import as_usm_array, name_of
 from numba_sycl.sycl_types import Event, UsmArray
 from xebench.dpex import direct_calls
-from xebench.results.analysis.metrics import EventTimes, HostCall
+from xebench.records.events import EventTimes, HostCall
 from xebench.session.buffers.buffer import Buffer, HostAccessor
 from xebench.session.recorder import NO_TRAFFIC, Pending, Recorder, TimedEvent, Traffic
 

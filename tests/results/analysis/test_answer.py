@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xebench.records.claim import Claim, Figure
 from xebench.results.analysis import answer
 from xebench.results.analysis.answer import (
     Circumstances,
+    Judgement,
     judge,
     outcome_of,
 )
-from xebench.results.analysis.claim import Claim, Figure, Judgement, in_brief
 from xebench.results.analysis.intervals import UNKNOWN, Interval, blurred
-from xebench.results.analysis.judge import Comparison, judge_accuracy, judge_end, without_speedup
+from xebench.results.analysis.judge import Comparison, in_brief, judge_accuracy, judge_end, without_speedup
 from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 from synthetic import Synthetic
 
+from xebench.records.events import EventTimes
 from xebench.results import frame
 from xebench.results.analysis import metrics
-from xebench.results.analysis.metrics import EventTimes, span_ns, union_ns
+from xebench.results.analysis.metrics import span_ns, union_ns
 
 Interval = tuple[int, int]
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from synthetic import DEVICE, Synthetic, noisy
 
-from xebench.results.analysis.claim import Claim, Figure, to_json
+from xebench.records.claim import Claim, Figure, to_json
 
 
 def test_every_variant_against_the_naive_one() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xebench.records.events import EventTimes
 from xebench.results.analysis import metrics
-from xebench.results.analysis.metrics import EventTimes
 from xebench.vocabulary import Flag, is_valid
 
 CLEAN = [EventTimes(100, 200, 1200), EventTimes(150, 1200, 2000)]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from synthetic import Synthetic, noisy
 
+from xebench.records.claim import Claim
 from xebench.results.analysis.answer import Circumstances, HostTimes, Side, allowed_ns, judge
-from xebench.results.analysis.claim import Claim
 from xebench.results.analysis.intervals import Interval
 from xebench.vocabulary import Answer, Outcome, Reason, StopReason
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from xebench.records.points import Row, rows
 from xebench.report.page import code, figures
 from xebench.report.page.families import ReportFamily, RunSamples, SourcePrograms, by_pattern
 from xebench.report.page.figures import CaseUnderRoofs, timelines
@@ -19,7 +20,6 @@ from xebench.report.run_summary import answer_sentences, headline, highlights, s
 from xebench.report.table_forms import fill
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
-from xebench.results.analysis.points import Row, rows
 from xebench.results.run_plot import vega
 from xebench.results.speedup_charts import strip
 

@@ -19,11 +19,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from xebench.records import points
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
 from xebench.results import Run
-from xebench.results.analysis import points, summaries
-from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.results.analysis import summaries
 from xebench.results.analysis.statistics import Floats
 from xebench.results.files import as_csv
 

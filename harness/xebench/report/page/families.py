@@ -13,14 +13,14 @@ from xebench.errors import XebenchError
 from xebench.patterns import registry
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
+from xebench.records import points
+from xebench.records.points import Row, rows
 from xebench.report.page.program_charts import VariantSamples
 from xebench.report.remarks import is_foreign
 from xebench.report.result_rows import ResultRow, number, result_rows, text
 from xebench.report.trace_events import Event, variants
 from xebench.results import Run, schema
-from xebench.results.analysis import points
 from xebench.results.analysis.answer import FEW
-from xebench.results.analysis.points import Row, rows
 from xebench.results.analysis.summaries import usable
 from xebench.results.speedup_charts import Estimate
 from xebench.results.timeline import by_key, executions, median_ns

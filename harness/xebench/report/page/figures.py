@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from xebench.records import points
+from xebench.records.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.report import units
 from xebench.report.page import program_charts
 from xebench.report.page.families import ReportFamily
@@ -13,9 +16,6 @@ from xebench.report.page.program_charts import Box, Lane, RoofLines
 from xebench.report.result_rows import number, part_of_roof
 from xebench.report.trace_events import Event
 from xebench.results import Run
-from xebench.results.analysis import points
-from xebench.results.analysis.points import Row, by_device, device_key, rows
-from xebench.results.device_facts import MEMORY, RATE_ROOFS, Roof, levels_of
 from xebench.results.speedup_charts import Curve, Point, Spec
 from xebench.results.speedup_charts import curves as curves_chart
 from xebench.vocabulary import Role, State, Status

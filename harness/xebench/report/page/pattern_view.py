@@ -11,6 +11,10 @@ from typing import Any, Final
 
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
+from xebench.records import points
+from xebench.records.claim import from_json
+from xebench.records.device_facts import RATE_ROOFS
+from xebench.records.points import Row
 from xebench.report import units
 from xebench.report.claims_text import claim_source, describe_claim
 from xebench.report.page import code as shipped_code
@@ -22,10 +26,6 @@ from xebench.report.page.program_charts import VariantSamples
 from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
-from xebench.results.analysis import points
-from xebench.results.analysis.claim import from_json
-from xebench.results.analysis.points import Row
-from xebench.results.device_facts import RATE_ROOFS
 from xebench.results.speedup_charts import Estimate, Spec, forest, strip
 from xebench.vocabulary import JUDGED, REMEDIES, TIME_CLAIMS, Answer
 

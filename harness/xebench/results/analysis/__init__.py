@@ -2,14 +2,12 @@
 
 __all__ = [
     "answer",
-    "claim",
     "compare",
     "intervals",
     "judge",
     "metrics",
     "moderation",
     "pairs",
-    "points",
     "statistics",
     "summaries",
     "versions",

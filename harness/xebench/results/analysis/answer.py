@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from xebench.results.analysis.claim import LARGER_PRESET, RAISE_BUDGET, Claim, Judgement
+from xebench.records.claim import Claim
+from xebench.records.points import Row
 from xebench.results.analysis.intervals import MIN_SAMPLES, UNKNOWN, Interval, median_interval
-from xebench.results.analysis.points import Row
 from xebench.results.analysis.statistics import NO_START, Floats, SeriesStart
 from xebench.vocabulary import (
     REMEDIES,
@@ -27,6 +27,11 @@ from xebench.vocabulary import (
     Reason,
     StopReason,
 )
+
+#: Advice in reasons, as options of the command line and as arguments of a script's call.
+RAISE_BUDGET: Final = "raise --budget"
+
+LARGER_PRESET: Final = "use a larger preset"
 
 #: Multiple of an empty kernel's time above which the fixed cost needs no remark: it is 10 % of the shorter side there.
 FEW: Final = 10.0
@@ -253,6 +258,23 @@ def same_within(precision: float) -> float:
     An interval of a half-width below the precision then lies within the band, or excludes 1: nothing is left open.
     """
     return math.expm1(2 * precision)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict of the samples on a claim.
+
+    Attributes:
+        outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
+        answer: holds, inverts, no effect, same program, undecided, no claim, skipped or not asked.
+        code: why, one of `xebench.vocabulary.REASON_CODES`.
+        reason: why, one line for people.
+    """
+
+    outcome: Outcome
+    answer: Answer
+    code: str
+    reason: str
 
 
 def judge(

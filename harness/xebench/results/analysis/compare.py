@@ -17,8 +17,9 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from xebench.results.analysis import answer, intervals, points, summaries
-from xebench.results.analysis.points import Row, by_device, device_key, rows
+from xebench.records import points
+from xebench.records.points import Row, by_device, device_key, rows
+from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.summaries import NONE, Series
 from xebench.vocabulary import ANSWERED, Answer, Outcome, Status
 

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from xebench.results.analysis import answer, points
-from xebench.results.analysis.answer import Circumstances
-from xebench.results.analysis.claim import STATUS_WORDS, Claim, Judgement, from_json
+from xebench.records import points
+from xebench.records.claim import Claim, from_json
+from xebench.records.points import Row
+from xebench.results.analysis import answer
+from xebench.results.analysis.answer import Circumstances, Judgement
 from xebench.results.analysis.intervals import Interval
-from xebench.results.analysis.points import Row
 from xebench.vocabulary import (
+    ACCURACY_CLAIMS,
     MAY_BE_WRONG,
     NEVER_RUN,
     OWN_SIZES,
@@ -26,6 +28,18 @@ from xebench.vocabulary import (
     Status,
     find_baseline,
 )
+
+#: Statuses in words, where the bare status reads badly.
+STATUS_WORDS: Final[Mapping[str, str]] = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
+
+#: Sentences for claims about a variant's outcome, by answer.
+_SENTENCES: Final[Mapping[tuple[str | None, str], str]] = {
+    ("wrong", Answer.HOLDS): "wrong result, as claimed",
+    ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
+    (MAY_BE_WRONG, Answer.HOLDS): "wrong result, as claimed",
+    ("error", Answer.HOLDS): "fails, as claimed",
+    ("error", Answer.NO_EFFECT): "runs here, claimed to fail",
+}
 
 #: Share of the guide's ratio that a claim needs on the guide's product and at its sizes: drivers differ, and the guide
 #: prints neither the spread of its times nor the number of its runs.
@@ -240,3 +254,25 @@ def family_comparisons(members: Sequence[Row]) -> Iterator[Comparison]:
 def _is_answered_by(claim: Claim, baseline: Row) -> bool:
     """True if the answer to a claim shows how a variant compares with the baseline."""
     return claim.of_end or (not claim.of_accuracy and claim.against in ("", baseline["variant"]))
+
+
+def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline: str) -> str:
+    """A short reason why there is no answer or speed-up, else "". For a skipped variant, the whole reason.
+
+    Args:
+        answer, code, reason: fields of a `Judgement` or of a row of table ``pairs``.
+        word: the claim's word; None without a claim.
+        baseline: the name of the other side.
+    """
+    if (word, answer) in _SENTENCES:
+        return _SENTENCES[word, answer]
+    if answer in (Answer.SKIPPED, Answer.NOT_ASKED, Answer.SAME_PROGRAM):
+        return reason
+    if code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
+        return reason
+    if code == Reason.MEASURED:
+        # a claim of "same" with its own `within`
+        return "the interval is too wide" if answer == Answer.UNDECIDED else ""
+    if code == Reason.BASELINE:
+        return f"no result of {baseline}"
+    return STATUS_WORDS.get(code, code)

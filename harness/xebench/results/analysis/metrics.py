@@ -11,10 +11,11 @@ import functools
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from xebench.records.events import EventTimes
 from xebench.vocabulary import Flag, Metric
 
 if TYPE_CHECKING:  # workers compute metrics, and need no frames, which take 0.2 s to import
@@ -66,54 +67,6 @@ def flags(
         Flag.OVERLAP: sum(max(0, event.end_ns - event.start_ns) for event in events) > busy,
     }
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
-
-
-class EventTimes(NamedTuple):
-    """One event of a sample, a command that a device ran; times in ns of the device's clock.
-
-    ``submit_ns`` is None where the driver gives none (seen: copies into pageable host memory on OpenCL).
-    ``kind`` is kernel, copy, fill, barrier or library; ``queue`` numbers the session's queues from 0.
-    ``bytes`` and ``route`` are of a copy or a fill. ``clock`` numbers the devices' clocks: 0 is that of the session's
-    own device and its sub-devices. Times of two clocks cannot be compared. ``mpi_rank`` submitted it; None where there
-    are no ranks. Times of the host's clock are known of a traced execution alone: ``submit_began_host_ns`` and
-    ``submit_ended_host_ns`` of the call that submitted the command, by the host's ``thread``, and ``over_host_ns``,
-    when the host had waited for it.
-    """
-
-    submit_ns: int | None
-    start_ns: int
-    end_ns: int
-    kind: str = "kernel"
-    name: str = ""
-    queue: int = 0
-    bytes: int | None = None
-    route: str | None = None
-    clock: int = 0
-    mpi_rank: int | None = None
-    submit_began_host_ns: int | None = None
-    submit_ended_host_ns: int | None = None
-    over_host_ns: int | None = None
-    thread: int | None = None
-
-    @property
-    def submitted_ns(self) -> int:
-        """The time of submission; a missing one counts as the start."""
-        return self.start_ns if self.submit_ns is None else self.submit_ns
-
-
-class HostCall(NamedTuple):
-    """A host call in a traced execution that submits nothing; times in ns of the host's clock.
-
-    ``kind`` is execution (all of it), wait, allocation, queue, compile or build.
-    ``thread`` numbers the threads that called: 0 is the one that runs the variant.
-    """
-
-    submit_began_host_ns: int
-    submit_ended_host_ns: int
-    kind: str
-    name: str
-    thread: int = 0
-    mpi_rank: int | None = None
 
 
 def union_ns(events: Sequence[EventTimes]) -> int:

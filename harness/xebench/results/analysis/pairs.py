@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from xebench.records.claim import columns
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
-from xebench.results.analysis.claim import columns
 from xebench.results.analysis.judge import Comparison, family_comparisons
 from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
-from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from xebench.errors import RunFolderError
+from xebench.records.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
+from xebench.records.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.results.analysis import intervals, metrics, statistics
-from xebench.results.analysis.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.results.analysis.statistics import Floats
-from xebench.results.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
 from xebench.vocabulary import RESCUES, SAMPLED_STATES, CheckResult, Flag, Metric, State, metric_named
 
 #: These columns identify a command of a case, since the device's clock advances between samples.

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import intervals, summaries
 from xebench.results.analysis.compare import ComparedTables, check, judge_ratio, obstacle_between
 from xebench.results.analysis.intervals import (
@@ -28,7 +29,6 @@ from xebench.results.analysis.intervals import (
 )
 from xebench.results.analysis.moderation import ENOUGH_INSTANCES, WIDEST, simultaneous, simultaneous_confidence
 from xebench.results.analysis.pairs import MeasuredPair, measured_pairs
-from xebench.results.analysis.points import Row, by_device, device_key, rows
 from xebench.results.analysis.statistics import Floats
 from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 

@@ -18,7 +18,7 @@ from numba_sycl.stacks import stack
 from xebench.patterns import registry
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import BENCHMARKS
-from xebench.results.analysis.points import DeviceKey
+from xebench.records.points import DeviceKey
 from xebench.runner.run_options import Recipe
 from xebench.system import PACKAGES
 from xebench.system.runtime import DeviceInfo

@@ -17,8 +17,8 @@ from xebench.measuring.case_rows import CaseResult, fixed_columns
 from xebench.measuring.sampling import Clock
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import portable_source
+from xebench.records.points import DeviceKey, device_key, measured_at, problem_id, rows
 from xebench.results import Run, RunWriter
-from xebench.results.analysis.points import DeviceKey, device_key, measured_at, problem_id, rows
 from xebench.results.analysis.summaries import superseding
 from xebench.runner import resume
 from xebench.runner.cluster.order import Announcement, FamilyOrder, FamilyResult, Order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from xebench.results.device_facts import noise_floor
+from xebench.records.device_facts import noise_floor
 
 DEVICE = {
     "timer_resolution_ns": 52.0,

@@ -1,4 +1,4 @@
-"""Claim: a statement about a variant before it is measured. Judgement: the answer to it.
+"""Claim: a statement about a variant before it is measured.
 
 Imports nothing that is slow to load.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -18,12 +17,10 @@ from xebench.vocabulary import (
     END_CLAIMS,
     MAY_BE_WRONG,
     TIME_CLAIMS,
-    Answer,
     CodeClaim,
     DeviceClass,
     Metric,
     Outcome,
-    Reason,
     Status,
     Strength,
 )
@@ -242,60 +239,3 @@ def from_json(text: str | None) -> list[Claim]:
 def is_expected(status: str, reason: str | None, claims: Iterable[Claim]) -> bool:
     """True if a claim expects this end of the case, so that nothing has failed."""
     return any(claim.expects(status, reason) for claim in claims)
-
-
-#: Advice in reasons, as options of the command line and as arguments of a script's call.
-RAISE_BUDGET: Final = "raise --budget"
-
-LARGER_PRESET: Final = "use a larger preset"
-
-#: Statuses in words, where the bare status reads badly.
-STATUS_WORDS: Final[Mapping[str, str]] = {Status.WRONG: "wrong result", Status.ERROR: "failed"}
-
-#: Sentences for claims about a variant's outcome, by answer.
-_SENTENCES: Final[Mapping[tuple[str | None, str], str]] = {
-    ("wrong", Answer.HOLDS): "wrong result, as claimed",
-    ("wrong", Answer.NO_EFFECT): "right here, claimed to be wrong",
-    (MAY_BE_WRONG, Answer.HOLDS): "wrong result, as claimed",
-    ("error", Answer.HOLDS): "fails, as claimed",
-    ("error", Answer.NO_EFFECT): "runs here, claimed to fail",
-}
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The verdict of the samples on a claim.
-
-    Attributes:
-        outcome: faster, slower, same, inconclusive, or none when there is no speed-up to judge.
-        answer: holds, inverts, no effect, same program, undecided, no claim, skipped or not asked.
-        code: why, one of `xebench.vocabulary.REASON_CODES`.
-        reason: why, one line for people.
-    """
-
-    outcome: Outcome
-    answer: Answer
-    code: str
-    reason: str
-
-
-def in_brief(answer: str, code: str, reason: str, *, word: str | None, baseline: str) -> str:
-    """A short reason why there is no answer or speed-up, else "". For a skipped variant, the whole reason.
-
-    Args:
-        answer, code, reason: fields of a `Judgement` or of a row of table ``pairs``.
-        word: the claim's word; None without a claim.
-        baseline: the name of the other side.
-    """
-    if (word, answer) in _SENTENCES:
-        return _SENTENCES[word, answer]
-    if answer in (Answer.SKIPPED, Answer.NOT_ASKED, Answer.SAME_PROGRAM):
-        return reason
-    if code == Reason.MEASURED and word in (*ACCURACY_CLAIMS, MAY_BE_WRONG):
-        return reason
-    if code == Reason.MEASURED:
-        # a claim of "same" with its own `within`
-        return "the interval is too wide" if answer == Answer.UNDECIDED else ""
-    if code == Reason.BASELINE:
-        return f"no result of {baseline}"
-    return STATUS_WORDS.get(code, code)

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from synthetic import Synthetic
 
+from xebench.records import points
 from xebench.results import schema
-from xebench.results.analysis import points
 
 
 def table(*texts: Any) -> pd.DataFrame:

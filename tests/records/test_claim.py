@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xebench.results.analysis.claim import Claim, Figure, applying, claims_of, from_json, is_expected, to_json
+from xebench.records.claim import Claim, Figure, applying, claims_of, from_json, is_expected, to_json
 
 
 @pytest.mark.parametrize(
