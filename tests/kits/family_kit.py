@@ -43,11 +43,11 @@ def measure(path: Path, pattern: str, *, rounds: int = 1, last: bool = True, **s
         last: whether no round follows each of them.
         sampling: see `Sampling`.
     """
+    from xebench.measuring.checksums import Sums
     from xebench.measuring.family_run import FamilyRun
     from xebench.measuring.places import Pool
     from xebench.measuring.prepare import find_pattern
     from xebench.measuring.problem_store import ProblemStore
-    from xebench.measuring.results import Sums
     from xebench.session.device_memory import Flusher
     from xebench.session.session import Session
     from xebench.system.runtime.devices import describe

@@ -23,7 +23,7 @@ def session() -> Any:
     ("dtype", "size"), [(np.float32, 200_000), (np.float64, 200_000), (np.uint8, 200_001), (np.int16, 131_073)]
 )
 def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtype: type, size: int, folds: str) -> None:
-    from xebench.measuring.results import GROUP, Sums
+    from xebench.measuring.checksums import GROUP, Sums
     from xebench.session.device_memory import DeviceMemory
 
     memory, own = DeviceMemory(session.queue), Sums(session.queue)
@@ -49,7 +49,7 @@ def test_a_change_anywhere_and_two_that_could_cancel_are_seen(session: Any, dtyp
 
 def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from numba_sycl import build
-    from xebench.measuring import results
+    from xebench.measuring import checksums
     from xebench.session.device_memory import DeviceMemory
 
     built = []
@@ -58,8 +58,8 @@ def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: 
         built.append(1)
         return build(*asked)
 
-    monkeypatch.setattr(results, "build", counted)
-    memory, sums = DeviceMemory(session.queue), results.Sums(session.queue)
+    monkeypatch.setattr(checksums, "build", counted)
+    memory, sums = DeviceMemory(session.queue), checksums.Sums(session.queue)
     for _ in range(2):
         array = memory.upload(np.zeros(1 << 18, np.float32))
         before = sys.getrefcount(array.usm_data)
@@ -72,7 +72,7 @@ def test_nothing_is_built_twice_and_no_array_is_kept(session: Any, monkeypatch: 
 def test_inputs_that_were_changed_are_told_once_and_put_back(session: Any) -> None:
     from xebench import Problem, inout, output
     from xebench.measuring.bound_problem import Binding
-    from xebench.measuring.results import LARGE_BYTES, Inputs, Sums
+    from xebench.measuring.checksums import LARGE_BYTES, Inputs, Sums
     from xebench.session.device_memory import DeviceMemory
 
     memory = DeviceMemory(session.queue)

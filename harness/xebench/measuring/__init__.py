@@ -13,7 +13,6 @@ __all__ = [
     "places",
     "prepare",
     "remote",
-    "results",
     "samples",
     "sampling",
     "stopping",

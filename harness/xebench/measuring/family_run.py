@@ -12,6 +12,7 @@ import psutil
 from xebench.measuring import messages
 from xebench.measuring.bound_problem import check_memory, host_view
 from xebench.measuring.case_rows import CaseResult, Work
+from xebench.measuring.checksums import Sums
 from xebench.measuring.correctness import Expected
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
 from xebench.measuring.device_numbers import DeviceNumbers
@@ -27,7 +28,6 @@ from xebench.measuring.prepare import check_device, find_pattern
 from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
-from xebench.measuring.results import Sums
 from xebench.measuring.samples import RowStream
 from xebench.session.device_memory import Flusher
 from xebench.session.session import Session

@@ -12,9 +12,10 @@ import numpy as np
 
 from xebench.errors import TooLarge
 from xebench.measuring.bound_problem import Binding
+from xebench.measuring.checksums import HostCopies, Inputs, Sums
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.place import Array, Checked, CompiledStage, Contents, Started, start
-from xebench.measuring.results import HostCopies, Inputs, Programs, Sums
+from xebench.measuring.programs import Programs
 from xebench.measuring.spacers import Spacers
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import PLAIN

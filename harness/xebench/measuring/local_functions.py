@@ -2,20 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from numbers import Number
+from typing import Any, Final
 
+import numpy as np
+
+from numba_sycl import tensor
+from numba_sycl.sycl_types import Array
 from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, XebenchError
 from xebench.measuring.place import Checked, CompiledStage, Contents, Started
-from xebench.measuring.results import TRIES, Unfinished, arrays_of
 from xebench.measuring.samples import WAKING_NS, is_late
 from xebench.measuring.spacers import Spacers
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.vocabulary import metric_named
+
+#: Consecutive calls with work left on the device that exclude a disturbance by the system.
+TRIES: Final = 3
+
+
+class Unfinished(XebenchError):
+    """A call left work on the device that is not recorded."""
+
+    @classmethod
+    def after(cls, measured: MeasuredSample) -> Unfinished:
+        """The error of such a call."""
+        return cls(
+            f"the device works for {measured.late_ns / 1e3:.0f} us more when it returns, and nobody times that: wait "
+            "for it there, or submit it to session.queue"
+        )
+
+
+def arrays_of(result: Any) -> dict[str, Array]:
+    """Copies of the arrays and numbers in what a function returned, by their place: ``result``, ``result[0]``, ...
+
+    What is neither, nor a list, tuple or mapping of them, is left out.
+    """
+    return dict(_found("result", result))
+
+
+def _found(place: str, value: Any) -> Iterator[tuple[str, Array]]:
+    if isinstance(value, Mapping | list | tuple):
+        inside = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, item in inside:
+            yield from _found(f"{place}[{key!r}]", item)
+        return
+    if isinstance(value, np.ma.MaskedArray):
+        mask = np.broadcast_to(np.asarray(value.mask), value.shape)
+        yield f"{place}.mask", mask.copy()
+        value = np.where(mask, 0, value.data)
+    array = _on_host(value)
+    if array is not None and array.dtype.kind in "biufc":
+        yield place, array
+
+
+def _on_host(value: Any) -> Array | None:
+    if isinstance(value, np.ndarray | np.generic | Number):
+        return np.array(value)
+    if isinstance(value, tensor.usm_ndarray):
+        return np.asarray(tensor.asnumpy(value))
+    to_numpy = getattr(value, "asnumpy", None)  # dpnp's
+    return None if to_numpy is None else np.asarray(to_numpy())
 
 
 @dataclass

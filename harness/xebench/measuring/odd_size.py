@@ -9,13 +9,13 @@ from contextlib import suppress
 from typing import Any, Final
 
 from xebench.measuring.bound_problem import host_view
+from xebench.measuring.checksums import Sums
 from xebench.measuring.correctness import expected_of
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.place import VariantRun
 from xebench.measuring.prepare import make_problem
 from xebench.measuring.result_rules import ResultRules
-from xebench.measuring.results import Sums
 from xebench.patterns.pattern import Pattern
 from xebench.session.session import Session
 

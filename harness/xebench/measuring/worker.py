@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, describe_error, first_line
+from xebench.measuring.checksums import Sums
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.device_worker import NO_DEVICE
 from xebench.measuring.family_run import measuring
@@ -29,7 +30,6 @@ from xebench.measuring.messages import Bytes, Call, Request, Returned, pickled
 from xebench.measuring.place import Checked, Contents
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.remote import BeginFunctions, BeginProblem, RankIdentity
-from xebench.measuring.results import Sums
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.session.spread import Ranks

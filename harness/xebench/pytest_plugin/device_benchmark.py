@@ -340,7 +340,7 @@ class DeviceBenchmark:
             Unfinished: the device is never done when the function returns.
         """
         from xebench.dpex.direct_calls import live_queues
-        from xebench.measuring.results import TRIES, Unfinished
+        from xebench.measuring.local_functions import TRIES, Unfinished
         from xebench.measuring.samples import WAKING_NS, is_late
 
         measured = self.session.measure(lambda: self._noted(function()))

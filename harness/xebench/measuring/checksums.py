@@ -1,4 +1,4 @@
-"""Facts about a variant's calls: what they returned, whether the device was done, whether they changed an input.
+"""Checksums by the device: inputs that a variant changed, and large results that equal earlier ones.
 
 A large input is not read back each time: the device folds it into a few thousand sums, which must be those that it had
 when it was uploaded. This takes as long as the device takes to read it, where the way to the host takes a hundred times
@@ -10,130 +10,22 @@ every byte. Large results are folded, too: those with the sums of earlier ones a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
-from numbers import Number
+from collections.abc import Callable
 from typing import Any, Final
 
 import dpctl
 import numpy as np
 import numpy.typing as npt
 
-from numba_sycl import PreparedLaunch, build, compile_kernel, kernel, tensor
-from numba_sycl.device_kernel import DeviceKernel, native_code
+from numba_sycl import PreparedLaunch, build, compile_kernel, kernel
+from numba_sycl.device_kernel import DeviceKernel
 from numba_sycl.kernel_api import NdRange
 from numba_sycl.spirv_cache import SpirvCache
 from numba_sycl.sycl_types import Array, UsmArray
 from numba_sycl.tensor import usm_ndarray
-from xebench.errors import XebenchError
 from xebench.measuring.bound_problem import Binding
 from xebench.measuring.correctness import REMEMBERED
 from xebench.session.device_memory import DeviceMemory, allocate, host_view
-from xebench.session.recorder import MeasuredSample
-from xebench.session.session import Session
-from xebench.session.transcript import Transcript
-from xebench.vocabulary import Metric
-
-
-def arrays_of(result: Any) -> dict[str, Array]:
-    """Copies of the arrays and numbers in what a function returned, by their place: ``result``, ``result[0]``, ...
-
-    What is neither, nor a list, tuple or mapping of them, is left out.
-    """
-    return dict(_found("result", result))
-
-
-def _found(place: str, value: Any) -> Iterator[tuple[str, Array]]:
-    if isinstance(value, Mapping | list | tuple):
-        inside = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, item in inside:
-            yield from _found(f"{place}[{key!r}]", item)
-        return
-    if isinstance(value, np.ma.MaskedArray):
-        mask = np.broadcast_to(np.asarray(value.mask), value.shape)
-        yield f"{place}.mask", mask.copy()
-        value = np.where(mask, 0, value.data)
-    array = _on_host(value)
-    if array is not None and array.dtype.kind in "biufc":
-        yield place, array
-
-
-def _on_host(value: Any) -> Array | None:
-    if isinstance(value, np.ndarray | np.generic | Number):
-        return np.array(value)
-    if isinstance(value, tensor.usm_ndarray):
-        return np.asarray(tensor.asnumpy(value))
-    to_numpy = getattr(value, "asnumpy", None)  # dpnp's
-    return None if to_numpy is None else np.asarray(to_numpy())
-
-
-#: Consecutive calls with work left on the device that exclude a disturbance by the system.
-TRIES: Final = 3
-
-
-class Unfinished(XebenchError):
-    """A call left work on the device that is not recorded."""
-
-    @classmethod
-    def after(cls, measured: MeasuredSample) -> Unfinished:
-        """The error of such a call."""
-        return cls(
-            f"the device works for {measured.late_ns / 1e3:.0f} us more when it returns, and nobody times that: wait "
-            "for it there, or submit it to session.queue"
-        )
-
-
-class _Program:
-    """The requests of a variant to its device, with the code of its kernels."""
-
-    def __init__(self, transcript: Transcript) -> None:
-        self.steps, self._kernels = transcript.steps, tuple(transcript.kernels)
-        sources = [(kernel.compiled.sha256, kernel.compiled.name, kernel.build_options) for kernel in self._kernels]
-        self.key = hashlib.sha256(f"{self.steps} {sources}".encode()).hexdigest()
-
-    @cached_property
-    def machine_code(self) -> tuple[str, ...]:
-        """The machine code of each kernel; code that the driver does not hand out equals no other."""
-        return tuple(_code_of(kernel) for kernel in self._kernels)
-
-
-def _code_of(kernel: DeviceKernel) -> str:
-    return native_code(kernel) or f"unknown {id(kernel)}"
-
-
-class Programs:
-    """The programs of a family."""
-
-    def __init__(self) -> None:
-        self._known: list[_Program] = []
-        self._over = False
-
-    def end(self) -> None:
-        """End the first instance: later calls are not recorded, and no kernel is kept."""
-        self._known.clear()
-        self._over = True
-
-    @contextmanager
-    def noting(self, session: Session, metric: str) -> Iterator[Transcript | None]:
-        """Note a variant's first call; nothing where the host's own work is part of what is measured."""
-        if self._over or metric != Metric.DEVICE:
-            yield None
-        else:
-            with session.transcribing() as transcript:
-                yield transcript
-
-    def of(self, transcript: Transcript | None) -> str | None:
-        """The key of a program, shared with an earlier equal one; None if that is unknown."""
-        if transcript is None or transcript.lost or not transcript.kernels:
-            return None
-        own = _Program(transcript)
-        for other in self._known:
-            if other.steps == own.steps and (other.key == own.key or other.machine_code == own.machine_code):
-                return other.key
-        self._known.append(own)
-        return own.key
-
 
 #: Smallest input in bytes that the device checks: the checksums of a smaller one would take half as much memory.
 LARGE_BYTES: Final = 1 << 20

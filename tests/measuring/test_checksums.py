@@ -11,7 +11,7 @@ pytestmark = pytest.mark.device  # importing the room loads dpctl
 
 
 def test_arrays_are_found_in_lists_and_mappings_and_are_copies() -> None:
-    from xebench.measuring.results import arrays_of
+    from xebench.measuring.local_functions import arrays_of
 
     array = np.arange(3)
     found = arrays_of({"a": (array, 2.5), "b": "words", "c": None})
@@ -25,7 +25,7 @@ def test_arrays_of_dpnp_and_dpctl_come_to_the_host() -> None:
     import dpnp
 
     from numba_sycl.tensor import tensor as dpt
-    from xebench.measuring.results import arrays_of
+    from xebench.measuring.local_functions import arrays_of
 
     found = arrays_of([dpnp.ones(2, dtype=np.float32), dpt.ones(3, dtype=np.int32)])
     assert [array.tolist() for array in found.values()] == [[1, 1], [1, 1, 1]]
@@ -60,7 +60,7 @@ def test_a_result_that_is_missing_is_told() -> None:
 @pytest.fixture
 def copies() -> tuple[Any, Any, list[Any]]:
     """Host copies of arrays of a CPU device, its memory, and what was read."""
-    from xebench.measuring.results import HostCopies, Sums
+    from xebench.measuring.checksums import HostCopies, Sums
     from xebench.session.device_memory import DeviceMemory
     from xebench.session.session import Session
 
