@@ -1,5 +1,4 @@
-"""SPIR-V or OpenCL C to a kernel of a device, by the device's driver: the driver's own words when it refuses, and the
-machine code when it does not.
+"""SPIR-V or OpenCL C to a kernel of a device, by the device's driver: the driver's own words when it refuses.
 
 dpctl's interface says only that a build failed. The log is had by building again through OpenCL or Level Zero
 themselves, on the failing path only.
@@ -8,27 +7,23 @@ themselves, on the failing path only.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import dpctl
 import dpctl.program
 
 from numba_sycl import level_zero_library, opencl_library
-from numba_sycl.errors import KernelBuildError, Unsupported
-from numba_sycl.level_zero_library import LevelZeroError
-from numba_sycl.native_handles import device_handle, kernel_handle, kernel_of_binary
-from numba_sycl.opencl_library import OpenCLError
+from numba_sycl.errors import KernelBuildError
+from numba_sycl.native_handles import device_handle, kernel_handle
 from numba_sycl.opencl_modules import spirv_of
 from numba_sycl.signature import CompiledKernel
 from numba_sycl.spirv_module import without_assumptions
 from numba_sycl.sycl_types import Device, Queue
-from numba_sycl.zebin import is_zebin, zebin_sections
 
 _BUILD_LOG = 0x1183
 
@@ -207,26 +202,6 @@ def build(compiled: CompiledKernel, queue: Queue) -> DeviceKernel:
     return DeviceKernel(compiled, kernel, device, queue.sycl_context, stages, flags, ignored)
 
 
-def load(built: DeviceKernel, binary: bytes, queue: Queue) -> DeviceKernel:
-    """A kernel again, in the context of a queue, from the binary that the driver made of it for the queue's device.
-
-    Raises:
-        KernelBuildError: the driver refused it.
-        Unsupported: this SYCL runtime cannot be given what a driver has loaded.
-    """
-    started = time.perf_counter_ns()
-    try:
-        kernel = kernel_of_binary(binary, built.compiled.name, queue)
-    except (OSError, AttributeError) as error:
-        reason = str(error).rpartition("/")[2]
-        raise Unsupported(f"needs a SYCL runtime that takes a kernel from its driver: {reason}") from error
-    except (OpenCLError, LevelZeroError) as error:
-        reason = f"its binary cannot be loaded: {error}"
-        raise KernelBuildError(built.compiled.name, built.device.name, reason) from error
-    stages = {"build": time.perf_counter_ns() - started}
-    return replace(built, kernel=kernel, context=queue.sycl_context, stages=stages)
-
-
 def separate_context(device: Device) -> Any:
     """A new ``dpctl.SyclContext`` of its own for ``device``.
 
@@ -236,73 +211,7 @@ def separate_context(device: Device) -> Any:
     return dpctl.SyclContext([device])
 
 
-_KERNEL_PROGRAM, _DEVICE_COUNT, _DEVICES, _BINARY_SIZES, _BINARIES = 0x1194, 0x1162, 0x1163, 0x1165, 0x1166
-_LOCAL_BYTES = 0x11B2
-
-#: Sections that equal code may differ in: the source's SPIR-V or IR, offsets of names, and what is for tools alone.
-_ASIDE: Final = (".spv", ".ocl.ir", ".ocl.meta", ".symtab", ".gtpin", ".debug", ".misc")
-
-#: What Intel's compiler puts after the end of a program: moves of a hash of its source to nowhere, and zeros.
-_SOURCE_HASH: Final = re.compile(rb"(?:\x61\x00.\x80\x20\x42\x01\x00{5}.{4}){1,4}\x00*\Z", re.DOTALL)
-
-
-def native_code(built: DeviceKernel) -> str | None:
-    """A digest of a kernel's machine code and of what describes it to the driver, SIMD width and registers included.
-
-    None where the driver does not hand out its binary.
-    """
-    try:
-        binary = binary_of(built)
-    except (OSError, AttributeError, opencl_library.OpenCLError, level_zero_library.LevelZeroError):
-        return None
-    name = built.compiled.name.encode()
-    return hashlib.sha256(without_names(binary, name)).hexdigest() if binary else None
-
-
-def binary_of(built: DeviceKernel) -> bytes:
-    """The binary that a driver made of a kernel's module; empty if the back end cannot hand it out.
-
-    Raises:
-        OSError, AttributeError, OpenCLError, LevelZeroError: the driver does not hand it out.
-    """
-    read = _BINARY_READERS.get(built.device.backend.name)
-    return read(built) if read else b""
-
-
-def without_names(binary: bytes, name: bytes) -> bytes:
-    """A binary without the kernel's name and everything that is not code.
-
-    Args:
-        binary: an ELF file, of which some sections are ELF files again; all else is taken as it is.
-        name: name of the kernel.
-    """
-    if not is_zebin(binary):
-        return binary.replace(name, b"")
-    parts = zebin_sections(binary).items()
-    kept = [(section, content) for section, content in parts if not section.startswith(_ASIDE)]
-    return b"\n".join(
-        section.encode().replace(name, b"") + without_names(_SOURCE_HASH.sub(b"", content), name)
-        for section, content in kept
-    )
-
-
-def _of_opencl(built: DeviceKernel) -> bytes:
-    library, kernel, device = opencl_library.open_library(), kernel_handle(built.kernel), device_handle(built.device)
-    try:
-        program, count = opencl_library.Handle(), ctypes.c_uint32()
-        _ask(library.clGetKernelInfo, kernel, _KERNEL_PROGRAM, program)
-        _ask(library.clGetProgramInfo, program, _DEVICE_COUNT, count)
-        # a program has a binary for each device of its context, and some drivers hand out all of them or none
-        devices, sizes = (ctypes.c_void_p * count.value)(), (ctypes.c_size_t * count.value)()
-        _ask(library.clGetProgramInfo, program, _DEVICES, devices)
-        _ask(library.clGetProgramInfo, program, _BINARY_SIZES, sizes)
-        buffers = [ctypes.create_string_buffer(int(size)) for size in sizes]
-        binaries = (ctypes.c_void_p * count.value)(*map(ctypes.addressof, buffers))
-        _ask(library.clGetProgramInfo, program, _BINARIES, binaries)
-    finally:
-        library.clReleaseKernel(kernel)
-        library.clReleaseDevice(device)
-    return buffers[[*devices].index(device.value)].raw
+_LOCAL_BYTES: Final = 0x11B2
 
 
 def declared_local_bytes(built: DeviceKernel) -> int:
@@ -317,21 +226,3 @@ def declared_local_bytes(built: DeviceKernel) -> int:
         library.clReleaseKernel(kernel)
         library.clReleaseDevice(device)
     return size.value
-
-
-def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:
-    """Query a value, or an array of values, of a program or kernel."""
-    opencl_library.check(query(handle, what, ctypes.c_size_t(ctypes.sizeof(answer)), ctypes.byref(answer), None))
-
-
-def _of_level_zero(built: DeviceKernel) -> bytes:
-    """Built once more, as a module cannot be had of its kernel."""
-    code, _language, flags = module_of(built.compiled, built.device, built.build_options)
-    library = level_zero_library.open_library()
-    return level_zero_library.native_binary(library, built.device.name, code, " ".join(flags))
-
-
-_BINARY_READERS: Final[Mapping[str, Callable[[DeviceKernel], bytes]]] = {
-    "opencl": _of_opencl,
-    "level_zero": _of_level_zero,
-}

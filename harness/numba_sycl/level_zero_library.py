@@ -10,12 +10,7 @@ from typing import Any, Final
 LOADER: Final = "libze_loader.so.1"
 
 # ze_structure_type_t
-_ALLOCATION_PROPERTIES: Final = 0x17
-_DEVICE_PROPERTIES, _QUEUE_GROUP_PROPERTIES, _CONTEXT_DESC, _MODULE_DESC, _KERNEL_DESC = 0x3, 0x6, 0xD, 0x1B, 0x1D
-#: ze_module_format_t
-_NATIVE: Final = 1
-#: Flag of a group of queues that take kernels.
-_COMPUTE: Final = 1
+_DEVICE_PROPERTIES, _CONTEXT_DESC, MODULE_DESC = 0x3, 0xD, 0x1B
 
 Handle = ctypes.c_void_p
 
@@ -40,37 +35,13 @@ class _DeviceProperties(ctypes.Structure):
     ]
 
 
-class _QueueGroup(ctypes.Structure):
-    """``ze_command_queue_group_properties_t``."""
-
-    _fields_ = [
-        ("stype", ctypes.c_uint32),
-        ("next", ctypes.c_void_p),
-        ("flags", ctypes.c_uint32),
-        ("max_fill_pattern", ctypes.c_size_t),
-        ("queues", ctypes.c_uint32),
-    ]
-
-
-class _AllocationProperties(ctypes.Structure):
-    """``ze_memory_allocation_properties_t``; type 0 is memory of another origin."""
-
-    _fields_ = [
-        ("stype", ctypes.c_uint32),
-        ("next", ctypes.c_void_p),
-        ("type", ctypes.c_uint32),
-        ("id", ctypes.c_uint64),
-        ("page_size", ctypes.c_uint64),
-    ]
-
-
 class _ContextDesc(ctypes.Structure):
     """``ze_context_desc_t``."""
 
     _fields_ = [("stype", ctypes.c_uint32), ("next", ctypes.c_void_p), ("flags", ctypes.c_uint32)]
 
 
-class _ModuleDesc(ctypes.Structure):
+class ModuleDesc(ctypes.Structure):
     """``ze_module_desc_t``; format 0 is SPIR-V, 1 a binary."""
 
     _fields_ = [
@@ -81,17 +52,6 @@ class _ModuleDesc(ctypes.Structure):
         ("code", ctypes.c_char_p),
         ("build_flags", ctypes.c_char_p),
         ("constants", ctypes.c_void_p),
-    ]
-
-
-class _KernelDesc(ctypes.Structure):
-    """``ze_kernel_desc_t``."""
-
-    _fields_ = [
-        ("stype", ctypes.c_uint32),
-        ("next", ctypes.c_void_p),
-        ("flags", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
     ]
 
 
@@ -119,74 +79,12 @@ def find_device(library: Any, name: str) -> tuple[Any, Any]:
     Raises:
         LevelZeroError: there is none.
     """
-    for driver in _handles(library.zeDriverGet):
-        for device in _handles(library.zeDeviceGet, driver):
-            about = _properties(library, device)
+    for driver in handles(library.zeDriverGet):
+        for device in handles(library.zeDeviceGet, driver):
+            about = properties(library, device)
             if about.name.decode(errors="replace").strip() == name.strip():
                 return driver, device
     raise LevelZeroError("the device is not found through Level Zero")
-
-
-def device_uuid(library: Any, device: Handle) -> bytes:
-    """The 16 bytes of a device's UUID.
-
-    Raises:
-        LevelZeroError: the driver does not answer.
-    """
-    return bytes(_properties(library, device).uuid)
-
-
-def compute_engines(library: Any, device: Handle) -> int:
-    """The number of queues whose kernels a device can run side by side: its compute engines.
-
-    Raises:
-        LevelZeroError: the driver does not answer.
-    """
-    count = ctypes.c_uint32()
-    check(library.zeDeviceGetCommandQueueGroupProperties(device, ctypes.byref(count), None))
-    groups = (_QueueGroup * count.value)()
-    for group in groups:
-        group.stype = _QUEUE_GROUP_PROPERTIES
-    check(library.zeDeviceGetCommandQueueGroupProperties(device, ctypes.byref(count), groups))
-    return max((group.queues for group in groups if group.flags & _COMPUTE), default=0)
-
-
-def can_access_peer(library: Any, device: Handle, peer: Handle) -> bool:
-    """True if a device may read and write memory of another.
-
-    Raises:
-        LevelZeroError: the driver does not answer.
-    """
-    answer = ctypes.c_uint8()
-    check(library.zeDeviceCanAccessPeer(device, peer, ctypes.byref(answer)))
-    return bool(answer.value)
-
-
-def is_imported(library: Any, address: int) -> bool:
-    """True if a driver has imported memory of the host (Intel's ``zexDriverGetHostPointerBaseAddress``).
-
-    Raises:
-        LevelZeroError: there is no driver.
-    """
-    for driver in _handles(library.zeDriverGet):
-        function = Handle()
-        name = b"zexDriverGetHostPointerBaseAddress"
-        if not library.zeDriverGetExtensionFunctionAddress(driver, name, ctypes.byref(function)):
-            ask = ctypes.CFUNCTYPE(ctypes.c_uint32, Handle, Handle, ctypes.POINTER(Handle))(function.value or 0)
-            if not ask(driver, Handle(address), ctypes.byref(Handle())):
-                return True
-    return False
-
-
-def owner(library: Any, context: Handle, address: int) -> int | None:
-    """The handle of the device whose memory an address is in; None if a context's driver has not allocated it.
-
-    Raises:
-        LevelZeroError: the driver does not answer.
-    """
-    about, device = _AllocationProperties(stype=_ALLOCATION_PROPERTIES), Handle()
-    check(library.zeMemGetAllocProperties(context, Handle(address), ctypes.byref(about), ctypes.byref(device)))
-    return device.value if about.type else None
 
 
 def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
@@ -204,44 +102,16 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
     Raises:
         LevelZeroError: there is no such device, or no context on it.
     """
-    with _module(library, name, spirv, options) as (status, _module_handle, log):
+    with built_module(library, name, spirv, options) as (status, _module_handle, log):
         text = _text_of(library, log) if log else ""
     return text or (f"Level Zero error {status & 0xFFFFFFFF:#x}" if status else "")
 
 
-def load_kernel(library: Any, context: Handle, device: Handle, binary: bytes, name: bytes) -> tuple[Handle, Handle]:
-    """A module of a binary for a device, and a kernel of it.
-
-    Raises:
-        LevelZeroError: the driver refuses it, or it has no such kernel.
-    """
-    description = _ModuleDesc(_MODULE_DESC, None, _NATIVE, len(binary), binary, b"", None)
-    module, kernel = Handle(), Handle()
-    check(library.zeModuleCreate(context, device, ctypes.byref(description), ctypes.byref(module), None))
-    check(library.zeKernelCreate(module, ctypes.byref(_KernelDesc(_KERNEL_DESC, None, 0, name)), ctypes.byref(kernel)))
-    return module, kernel
-
-
-def native_binary(library: Any, name: str, spirv: bytes, options: str) -> bytes:
-    """The binary that a device's driver builds of a module; see `build_log`.
-
-    Raises:
-        LevelZeroError: there is no such device, or the module does not build.
-    """
-    with _module(library, name, spirv, options) as (status, module, _log):
-        check(status)
-        size = ctypes.c_size_t()
-        check(library.zeModuleGetNativeBinary(module, ctypes.byref(size), None))
-        binary = ctypes.create_string_buffer(size.value)
-        check(library.zeModuleGetNativeBinary(module, ctypes.byref(size), binary))
-    return binary.raw
-
-
 @contextmanager
-def _module(library: Any, name: str, spirv: bytes, options: str) -> Iterator[tuple[int, Any, Any]]:
+def built_module(library: Any, name: str, spirv: bytes, options: str) -> Iterator[tuple[int, Any, Any]]:
     """The status of a build, with handles of module and log where there are any."""
     driver, device = find_device(library, name)
-    description = _ModuleDesc(_MODULE_DESC, None, 0, len(spirv), spirv, options.encode(), None)
+    description = ModuleDesc(MODULE_DESC, None, 0, len(spirv), spirv, options.encode(), None)
     with _context(library, driver) as context:
         module, log = Handle(), Handle()
         status = library.zeModuleCreate(
@@ -256,7 +126,12 @@ def _module(library: Any, name: str, spirv: bytes, options: str) -> Iterator[tup
                 library.zeModuleDestroy(module)
 
 
-def _properties(library: Any, device: Any) -> _DeviceProperties:
+def properties(library: Any, device: Any) -> _DeviceProperties:
+    """A device's name, UUID and other facts.
+
+    Raises:
+        LevelZeroError: the driver does not answer.
+    """
     about = _DeviceProperties(stype=_DEVICE_PROPERTIES)
     check(library.zeDeviceGetProperties(device, ctypes.byref(about)))
     return about
@@ -280,7 +155,8 @@ def _text_of(library: Any, log: Any) -> str:
     return buffer.value.decode(errors="replace").strip()
 
 
-def _handles(query: Any, *before: Any) -> list[Any]:
+def handles(query: Any, *before: Any) -> list[Any]:
+    """The list that a function such as ``zeDriverGet`` returns."""
     count = ctypes.c_uint32()
     check(query(*before, ctypes.byref(count), None))
     found = (Handle * count.value)()

@@ -68,20 +68,3 @@ def find_device(library: Any, name: str, driver_version: str | None) -> Any:
             if about[: len(wanted)] == wanted:
                 return device
     raise OpenCLError("the device is not found through OpenCL")
-
-
-def load_kernel(library: Any, context: Handle, device: Handle, binary: bytes, name: bytes) -> tuple[Handle, Handle]:
-    """A program of a binary for a device, and a kernel of it; the caller releases both.
-
-    Raises:
-        OpenCLError: the driver refuses it, or it has no such kernel.
-    """
-    size, code, status = ctypes.c_size_t(len(binary)), ctypes.c_char_p(binary), ctypes.c_int32()
-    devices = (1, ctypes.byref(device))
-    create = library.clCreateProgramWithBinary
-    program = Handle(create(context, *devices, ctypes.byref(size), ctypes.byref(code), None, ctypes.byref(status)))
-    check(status.value)
-    check(library.clBuildProgram(program, *devices, None, None, None))
-    kernel = Handle(library.clCreateKernel(program, name, ctypes.byref(status)))
-    check(status.value)
-    return program, kernel

@@ -20,7 +20,6 @@ from numba_sycl.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer
 from numba_sycl.kernel_api import LocalAccessor, NdRange, Range
 from numba_sycl.kernel_options import KernelOptions
 from numba_sycl.native_handles import Stream
-from numba_sycl.spirv_module import computes_doubles
 from numba_sycl.sycl_types import UsmArray
 from numba_sycl.tensor import usm_ndarray
 
@@ -318,21 +317,6 @@ class CompiledKernel:
     def code(self) -> bytes:
         """The module, or the text in OpenCL C."""
         return self.foreign.opencl_c.encode() if self.foreign and self.foreign.opencl_c else self.spirv
-
-    @cached_property
-    def computes_doubles_of_floats(self) -> bool:
-        """True if a module computes in double precision, and all its arrays of real numbers are float32."""
-        return self._real_arrays == {np.dtype(np.float32)} and bool(self.spirv) and computes_doubles(self.spirv)
-
-    @property
-    def mixes_doubles_and_floats(self) -> bool:
-        """True if some of its arrays are float64 and some are float32."""
-        return self._real_arrays >= {np.dtype(np.float32), np.dtype(np.float64)}
-
-    @property
-    def _real_arrays(self) -> set[np.dtype[Any]]:
-        arrays = [each.dtype for each in self.signature.arguments if isinstance(each, ArrayType)]
-        return {np.dtype(dtype) for dtype in arrays if dtype is not None and np.dtype(dtype).kind == "f"}
 
     @cached_property
     def sha256(self) -> str:

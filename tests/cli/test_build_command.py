@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from optional import needs
 
-from numba_sycl.zebin import zebin_sections
+from xebench.system.zebin import zebin_sections
 
 pytestmark = pytest.mark.device
 OWN_SAXPY = Path(__file__).parents[2] / "docs/examples/own_saxpy.py"

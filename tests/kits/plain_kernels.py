@@ -80,6 +80,7 @@ def run_plainly(source: str, items: int, group: int, arguments: list[Any], tiles
     """
     namespace: dict[str, Any] = {
         "np": np,
+        "range": lambda *ends: map(np.int64, range(*ends)),  # numba has no integers without a width
         "math": _Precise(),
         "clamped": clamped.py_func,
         "kernel": lambda **_: lambda function: function,

@@ -164,7 +164,7 @@ def test_rows_of_an_error_within_are_sent_and_nobody_watches_on() -> None:
 
 
 def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
-    from numba_sycl.kernel_store import Compilation
+    from xebench.session.session_kernels import Compilation
 
     rows, sender, _ = make()
     rows.add_compilations("a", [Compilation("k", "typing", 30, False), Compilation("k", "build", 20, False)], 100)
@@ -177,8 +177,8 @@ def test_compilation_has_a_row_for_each_stage_and_one_for_the_rest() -> None:
 
 
 def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
-    from numba_sycl.kernel_store import Compilation
     from xebench.measuring.samples import RowStream
+    from xebench.session.session_kernels import Compilation
 
     sender = Sender()
     rows: Any = RowStream(sender, {"a": "p/a", "b": "p/b"}, 10, Clock(), compiled=["b"])
@@ -192,9 +192,9 @@ def test_rows_of_compilation_are_sent_at_once_and_once_only() -> None:
 
 
 def test_every_row_fits_its_table() -> None:
-    from numba_sycl.kernel_store import Compilation
     from xebench.measuring.machine_monitor import MachineMonitor
     from xebench.results import schema
+    from xebench.session.session_kernels import Compilation
 
     rows, sender, _ = make()
     with closing(MachineMonitor("cpu")) as watch, rows.watched(watch):

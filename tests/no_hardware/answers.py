@@ -19,15 +19,16 @@ import numpy as np  # noqa: E402
 
 from numba_sycl import build, level_zero_library  # noqa: E402
 from numba_sycl.compiler import compile_for  # noqa: E402
-from numba_sycl.device_kernel import native_code  # noqa: E402
 from numba_sycl.native_handles import device_handle  # noqa: E402
 from numba_sycl.signature import signature_of  # noqa: E402
 from xebench import kernel  # noqa: E402
 from xebench import kernel_api as kapi  # noqa: E402
+from xebench.dpex.binaries import native_code  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402
 from xebench.session.session import Session  # noqa: E402
 from xebench.session.several_devices import devices_alike  # noqa: E402
 from xebench.session.switches import looked_up  # noqa: E402
+from xebench.system.runtime import level_zero  # noqa: E402
 from xebench.system.runtime.devices import list_devices, open_device, select_device  # noqa: E402
 
 ITEMS = 1 << 14
@@ -203,18 +204,18 @@ def peers(device: str) -> dict[str, bool]:
     first, *others = devices_alike(dpctl.SyclDevice(device))
     library = level_zero_library.open_library()
     pairs = [map(device_handle, (first, other)) for other in others]
-    return {"all": all(level_zero_library.can_access_peer(library, *pair) for pair in pairs)}
+    return {"all": all(level_zero.can_access_peer(library, *pair) for pair in pairs)}
 
 
 def imported(device: str) -> dict[str, bool]:
     """Whether the driver knows memory of numpy: when it was imported, and when the array is gone."""
     session, array = Session.on(device), np.zeros(ITEMS, np.float32)
     address, library = array.ctypes.data, level_zero_library.open_library()
-    before = level_zero_library.is_imported(library, address)
+    before = level_zero.is_imported(library, address)
     session.import_memory(array)
-    during = level_zero_library.is_imported(library, address)
+    during = level_zero.is_imported(library, address)
     del array
-    return {"before": before, "during": during, "after": level_zero_library.is_imported(library, address)}
+    return {"before": before, "during": during, "after": level_zero.is_imported(library, address)}
 
 
 def same_code(device: str) -> dict[str, bool]:

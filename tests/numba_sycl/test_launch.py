@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from numba_sycl import DeviceKernel, PreparedLaunch, build, compile_kernel, kernel, separate_context
-from numba_sycl.device_kernel import native_code
 from numba_sycl.errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
 from xebench import kernel_api as kapi
 from xebench.dpex import load_numba_dpex
+from xebench.dpex.binaries import native_code
 
 pytestmark = pytest.mark.device
 

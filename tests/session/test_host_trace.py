@@ -19,11 +19,11 @@ STEP_NS = 1000
 @pytest.fixture
 def traced() -> Any:
     """A session whose host's clock only readings move."""
-    from numba_sycl.kernel_store import KernelStore
     from xebench.session.session import Session
+    from xebench.session.session_kernels import SessionKernels
 
     queue = Session.on("cpu").queue
-    return Session(queue, KernelStore(), clock=itertools.count(10**6, STEP_NS).__next__)
+    return Session(queue, SessionKernels(), clock=itertools.count(10**6, STEP_NS).__next__)
 
 
 def of_kind(measured: Any, kind: str) -> list[Any]:

@@ -61,12 +61,13 @@ def test_engines_and_lists_are_compared_with_what_was_asked(monkeypatch: pytest.
 
     from numba_sycl import level_zero_library
     from xebench.session import switches
+    from xebench.system.runtime import level_zero
 
     monkeypatch.setattr(dpctl, "SyclDevice", lambda filter_string: Device(2, "level_zero"))
     monkeypatch.setattr(switches, "device_handle", lambda device: device)
     monkeypatch.setattr(level_zero_library, "open_library", lambda: None)
     of_stack = {"numa": 4}  # the name of a pretended stack; the card itself shows one engine
-    monkeypatch.setattr(level_zero_library, "compute_engines", lambda library, device: of_stack.get(device, 1))
+    monkeypatch.setattr(level_zero, "compute_engines", lambda library, device: of_stack.get(device, 1))
     monkeypatch.setattr(switches, "has_immediate_list", lambda queue: True)
     assert found({"ZEX_NUMBER_OF_CCS": "0:4"}, Queue()) == {"ZEX_NUMBER_OF_CCS": "4 compute engines"}
     with pytest.raises(Unsupported, match="ZEX_NUMBER_OF_CCS=0:2 had no effect"):
@@ -96,11 +97,12 @@ def test_a_pool_is_found_by_what_becomes_of_freed_memory(
 
     from numba_sycl import level_zero_library
     from xebench.dpex import openmp
+    from xebench.system.runtime import level_zero
 
     target = SimpleNamespace(context=1, alloc=lambda size_bytes: size_bytes, free=lambda address: None)
     monkeypatch.setattr(openmp, "target_device", lambda device: target)
     monkeypatch.setattr(level_zero_library, "open_library", lambda: None)
-    monkeypatch.setattr(level_zero_library, "owner", lambda library, context, address: owner)
+    monkeypatch.setattr(level_zero, "owner", lambda library, context, address: owner)
     name = "LIBOMPTARGET_LEVEL_ZERO_MEMORY_POOL"
     for wanted, mib in (("0", 1), ("device,16,4,256", 16)):
         words = f"memory of {mib} MiB {'goes' if owner is None else 'stays'} when it is freed"

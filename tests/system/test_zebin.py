@@ -5,7 +5,7 @@ import struct
 import isa_kit as kit
 import pytest
 
-from numba_sycl.zebin import is_zebin, zebin_sections
+from xebench.system.zebin import is_zebin, zebin_sections
 
 
 def test_sections_by_name() -> None:

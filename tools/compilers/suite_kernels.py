@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from numba_sycl.events import DeviceEvent
-from numba_sycl.kernel_store import KernelStore
 from xebench.dpex import direct_calls
 from xebench.errors import Unsupported, describe_error
 from xebench.measuring.bound_problem import Binding, Bound
@@ -23,13 +22,14 @@ from xebench.patterns.plan import Family, build_plan
 from xebench.patterns.problem import Problem
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
+from xebench.session.session_kernels import SessionKernels
 from xebench.vocabulary import DeviceClass
 
 #: Sub-group sizes that devices offer: Intel's CPUs and GPUs, and other vendors' GPUs.
 SUB_GROUP_SIZES: Final = (8, 16, 32, 64)
 
 
-class NotingStore(KernelStore):
+class NotingStore(SessionKernels):
     """Takes note of the kernels of launches, and launches nothing.
 
     Args:
@@ -64,7 +64,7 @@ class CompilingSession(Session):
     sub_group_size = SUB_GROUP_SIZES[0]
 
 
-def collect_kernels(store: KernelStore, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
+def collect_kernels(store: SessionKernels, patterns: Sequence[PatternInfo], known: Callable[[], int]) -> Iterator[str]:
     """Request every kernel of some patterns; yields a line for each variant that fails.
 
     Where the second preset's sizes ask for no kernel that the first did not, on a CPU, where they are smallest, sizes

@@ -24,7 +24,7 @@ from numba_sycl.sycl_types import Array, Device
 from xebench.errors import Unsupported
 from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
-from xebench.system.runtime import set_variables
+from xebench.system.runtime import level_zero, set_variables
 
 __all__ = ["Map", "TargetDevice", "TargetRegion", "target_device"]
 
@@ -146,7 +146,7 @@ def target_device(device: Device) -> TargetDevice:
     library, count = level_zero_library.open_library(), _runtime().omp_get_num_devices()
     for target in map(TargetDevice, range(count)):
         address = target.alloc(1)
-        owner = level_zero_library.owner(library, target.context, address)
+        owner = level_zero.owner(library, target.context, address)
         target.free(address)
         if owner is not None and owner == device_handle(device).value:
             return target

@@ -11,7 +11,6 @@ import dpctl
 import numpy as np
 
 from numba_sycl import KernelCompileError
-from numba_sycl.kernel_store import KernelStore
 from numba_sycl.sycl_types import Queue
 from xebench.dpex import direct_calls
 from xebench.errors import NoDevice, XebenchError, suggestion
@@ -19,6 +18,7 @@ from xebench.functions.family import FunctionFamily, Settings, measured_apart, r
 from xebench.measuring.sampling import MIN_INSTANCES, Sampling
 from xebench.records.claim import Claim
 from xebench.session.session import Session
+from xebench.session.session_kernels import SessionKernels
 from xebench.system.runtime import select_device
 from xebench.system.runtime.devices import device_class
 from xebench.vocabulary import SAMPLED_STATES, Metric, State, metric_named
@@ -206,4 +206,4 @@ def _of_queue(queue: Queue) -> Session:
         raise XebenchError(
             f"queue is a {type(queue).__name__}: give a dpctl.SyclQueue, or what xebench.open_session gives"
         )
-    return Session(queue, KernelStore())
+    return Session(queue, SessionKernels())

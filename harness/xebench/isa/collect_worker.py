@@ -11,7 +11,6 @@ import dpctl
 import numpy as np
 
 from numba_sycl import kernel_api
-from numba_sycl.kernel_store import KernelStore
 from numba_sycl.narrow import is_within, narrow_switch
 from numba_sycl.signature import CompiledKernel, index_space_extents
 from xebench.dpex import direct_calls
@@ -25,6 +24,7 @@ from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.patterns.registry import portable_text
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
+from xebench.session.session_kernels import SessionKernels
 from xebench.system import runtime
 from xebench.system.children.worker import Parent
 
@@ -82,7 +82,7 @@ class _Collector:
     def __init__(self, device: str, parent: Parent) -> None:
         self._parent = parent
         queue = dpctl.SyclQueue(device, property=["in_order", "enable_profiling"])
-        self._session = _SessionAsGpu(queue, KernelStore(observer=self._note))
+        self._session = _SessionAsGpu(queue, SessionKernels(observer=self._note))
         self._session.device = _DeviceAsGpu(device)
         direct_calls.install()
         self._of: dict[str, Any] = {}

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from numba_sycl.offline_compiler import TIMEOUT_S, UNKNOWN_GPU, NoCompiler, first_error
-from numba_sycl.zebin import zebin_sections
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Target, read_zeinfo
 from xebench.system.children import process
 from xebench.system.gpus import GpuError, GpuParameters, find_gpu
+from xebench.system.zebin import zebin_sections
 
 VERSION_TIMEOUT_S = 30.0
 _PROBE = b"kernel void probe(global int *x) { x[get_global_id(0)] = 1; }\n"

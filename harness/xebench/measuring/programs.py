@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
-from numba_sycl.device_kernel import DeviceKernel, native_code
+from numba_sycl.device_kernel import DeviceKernel
+from xebench.dpex.binaries import native_code
 from xebench.session.session import Session
 from xebench.session.transcript import Transcript
 from xebench.vocabulary import Metric

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from numba_sycl import kernel, level_zero_library, tensor
 from numba_sycl.kernel_api import NdRange
 from numba_sycl.kernel_store import KernelStore
-from numba_sycl.native_handles import prepare_for_device_copy, release_from_device_copy
 from numba_sycl.signature import as_usm_array
 from numba_sycl.sycl_types import Array, UsmArray
+from xebench.dpex.sycl_calls import prepare_for_device_copy, release_from_device_copy
 from xebench.errors import TooLarge, Unsupported
 from xebench.session.recorder import Traffic
+from xebench.system.runtime import level_zero
 from xebench.system.runtime.machine import last_level_cache_bytes
 
 
@@ -40,7 +41,7 @@ def import_memory(array: npt.NDArray[Any], queue: dpctl.SyclQueue) -> None:
     address, context = array.ctypes.data, queue.sycl_context
     prepare_for_device_copy(address, array.nbytes, context)
     weakref.finalize(array, release_from_device_copy, address, context)
-    if not level_zero_library.is_imported(level_zero_library.open_library(), address):
+    if not level_zero.is_imported(level_zero_library.open_library(), address):
         raise Unsupported("needs a Level Zero driver that imports memory of the host: this one does not")
 
 

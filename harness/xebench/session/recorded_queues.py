@@ -12,12 +12,12 @@ from typing import Any
 import dpctl
 
 from numba_sycl import DeviceEvent, recording
-from numba_sycl.kernel_store import Compilation, KernelStore
 from numba_sycl.sycl_types import Device
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
 from xebench.session.device_lacks import lack_of
 from xebench.session.recorder import MeasuredSample, Recorder
+from xebench.session.session_kernels import Compilation, SessionKernels
 from xebench.session.several_devices import (
     SeveralDevices,
     Waits,
@@ -55,7 +55,7 @@ class RecordedQueues(recording.Recording):
     """
 
     def __init__(
-        self, queue: dpctl.SyclQueue, kernels: KernelStore, *, clock: Callable[[], int] = time.perf_counter_ns
+        self, queue: dpctl.SyclQueue, kernels: SessionKernels, *, clock: Callable[[], int] = time.perf_counter_ns
     ) -> None:
         self.queue = queue
         self.device = queue.sycl_device

@@ -13,11 +13,12 @@ import numpy as np
 
 from numba_sycl import DeviceEvent, KernelCompileError, ParametricKernel, native_handles, recording, separate_context
 from numba_sycl.events import fill
-from numba_sycl.kernel_store import KernelStore, Submitter
+from numba_sycl.kernel_store import Submitter
 from numba_sycl.signature import as_usm_array, name_of
 from numba_sycl.sycl_types import Array, Event, UsmArray
 from numba_sycl.tensor import usm_ndarray
 from xebench.dpex import direct_calls
+from xebench.dpex.sycl_calls import flush
 from xebench.errors import Unsupported, XebenchError
 from xebench.session import device_memory
 from xebench.session.buffers.buffer import Accessor, Buffer, Buffers, HostAccessor
@@ -25,6 +26,7 @@ from xebench.session.buffers.find import buffers_on
 from xebench.session.device_memory import import_memory
 from xebench.session.recorded_queues import RecordedQueues
 from xebench.session.recorder import NO_TRAFFIC, Traffic
+from xebench.session.session_kernels import SessionKernels
 from xebench.session.several_devices import (
     as_sycl,
     check_copy,
@@ -45,7 +47,7 @@ class Session(RecordedQueues):
     def on(cls, device: str) -> Session:
         """A session on the device of a SYCL filter string."""
         queue = direct_calls.RecordedQueue(device, property=["in_order", "enable_profiling"])
-        return cls(queue, KernelStore())
+        return cls(queue, SessionKernels())
 
     @classmethod
     def of_rank(cls, ranks: Ranks, device: str) -> Session:
@@ -58,7 +60,7 @@ class Session(RecordedQueues):
         first = dpctl.SyclDevice(device)
         alike = devices_alike(first)
         own = alike[ranks.comm.rank % len(alike)]
-        session = cls(direct_calls.RecordedQueue(own, property=["in_order", "enable_profiling"]), KernelStore())
+        session = cls(direct_calls.RecordedQueue(own, property=["in_order", "enable_profiling"]), SessionKernels())
         session._first_device = first
         session.use_ranks(ranks)
         return session
@@ -338,7 +340,7 @@ class Session(RecordedQueues):
         queue = queue or self.queue
         if queue.backend != dpctl.backend_type.opencl:
             raise Unsupported("needs the opencl backend: nothing else has queues to flush")
-        native_handles.flush(queue)
+        flush(queue)
         if self._transcript is not None:
             self._transcript.lose("it flushes queues")
 

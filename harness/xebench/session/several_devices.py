@@ -21,6 +21,7 @@ from numba_sycl.native_handles import device_handle
 from numba_sycl.stacks import is_current
 from numba_sycl.sycl_types import Device, Event
 from xebench.errors import Unsupported
+from xebench.system.runtime import level_zero
 
 
 class Waits:
@@ -166,7 +167,7 @@ def _are_peers(device: Device, other: Any) -> bool:
     if device.backend != dpctl.backend_type.level_zero:
         return True
     handles = device_handle(device), device_handle(other)
-    return level_zero_library.can_access_peer(level_zero_library.open_library(), *handles)
+    return level_zero.can_access_peer(level_zero_library.open_library(), *handles)
 
 
 def devices_alike(device: Device, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:

@@ -15,10 +15,11 @@ from typing import Final, NamedTuple
 import dpctl
 
 from numba_sycl import level_zero_library
-from numba_sycl.native_handles import device_handle, has_immediate_list
+from numba_sycl.native_handles import device_handle
 from xebench.dpex import openmp
+from xebench.dpex.sycl_calls import has_immediate_list
 from xebench.errors import Unsupported
-from xebench.system.runtime import relevant_environment, variables
+from xebench.system.runtime import level_zero, relevant_environment, variables
 from xebench.system.runtime.variables import kept_builds
 
 #: Variable by which Intel's GPU driver keeps builds on disk or does not.
@@ -51,7 +52,7 @@ def _engines(wanted: str, _queue: dpctl.SyclQueue) -> Found:
     """``0:4``: each stack of the first device shows four, whichever a rank has. The undivided card shows one."""
     first = dpctl.SyclDevice("level_zero:gpu:0")
     of_stack, *_ = [*_stacks(first), first]
-    found = level_zero_library.compute_engines(level_zero_library.open_library(), device_handle(of_stack))
+    found = level_zero.compute_engines(level_zero_library.open_library(), device_handle(of_stack))
     asked = next((each for each in wanted.split(",") if each.startswith("0:")), "")
     return Found(f"{found} compute engines", not asked or found == int(asked.removeprefix("0:")))
 
@@ -75,7 +76,7 @@ def _openmp_pool(wanted: str, queue: dpctl.SyclQueue) -> Found:
     size_mib = int(wanted.split(",")[1]) if kept else 1
     address = target.alloc(size_mib << 20)
     target.free(address)
-    owner = level_zero_library.owner(level_zero_library.open_library(), target.context, address)
+    owner = level_zero.owner(level_zero_library.open_library(), target.context, address)
     words = f"memory of {size_mib} MiB {'goes' if owner is None else 'stays'} when it is freed"
     return Found(words, (owner is not None) == kept)
 

@@ -22,6 +22,7 @@ __all__ = [
     "is_own",
     "occupancy",
     "runtime",
+    "zebin",
 ]
 
 

@@ -7,6 +7,7 @@ import importlib
 import operator
 import sys
 from collections.abc import Callable
+from ctypes import c_void_p
 from typing import Any, Final
 
 import dpctl
@@ -35,7 +36,7 @@ from numba_dpex.kernel_api_impl.spirv.arrayobj import _getitem_array_generic
 from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import SPIRVTargetContext
 
-from numba_sycl import native_handles
+from numba_sycl.native_handles import bind
 
 NATIVE_WIDTHS = "-n8:16:32:64"
 
@@ -366,12 +367,15 @@ def host_copy() -> None:
 _KINDS: Final = ("MemoryUSMDevice", "MemoryUSMShared", "MemoryUSMHost")
 
 
+_FREE = bind("DPCTLfree_with_queue", None, c_void_p, c_void_p)
+
+
 def _free(self: Any, *, process_ends: Callable[[], bool] = sys.is_finalizing) -> None:
     if process_ends():  # which frees everything; names of modules mean nothing any more
         return
     # memory that belongs to another object, or was never allocated, is not this one's
     if self.reference_obj is None and self._pointer and type(self._queue) is not SyclQueue:
-        native_handles.free_with_queue(self._pointer, self._queue.addressof_ref())
+        _FREE(self._pointer, self._queue.addressof_ref())
 
 
 def freed_memory() -> None:

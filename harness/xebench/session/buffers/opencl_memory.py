@@ -12,6 +12,7 @@ import numpy as np
 from numba_sycl import DeviceEvent, native_handles, opencl_library
 from numba_sycl.launch import PreparedLaunch
 from numba_sycl.sycl_types import Event, Queue
+from xebench.dpex.sycl_calls import context_handle, event_of_opencl, queue_handle
 from xebench.errors import Unsupported
 from xebench.session.buffers.buffer import MODES, Request
 
@@ -37,7 +38,7 @@ class OpenCLEvent(DeviceEvent):
     @classmethod
     def of(cls, handle: ctypes.c_void_p, queue: Queue, keep: Any) -> OpenCLEvent:
         """Own a reference of OpenCL, and keep what the command uses."""
-        event = cls.own(native_handles.event_of_opencl(handle, queue), keep)
+        event = cls.own(event_of_opencl(handle, queue), keep)
         assert isinstance(event, cls)
         event._handle = handle
         return event
@@ -79,8 +80,8 @@ class OpenCLBuffers:
         self._queue, self._lack = queue, lack
         self._library = opencl_library.open_library()
         self._library.clCreateBuffer.restype = self._library.clEnqueueMapBuffer.restype = _POINTER
-        self._context = native_handles.context_handle(queue.sycl_context)
-        self._handle, _ = native_handles.queue_handle(queue)
+        self._context = context_handle(queue.sycl_context)
+        self._handle, _ = queue_handle(queue)
         self._of_host: dict[int, int] = {}
         self._size: dict[int, int] = {}
         self.opened = 0

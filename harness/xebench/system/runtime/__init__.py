@@ -23,6 +23,7 @@ __all__ = [
     "devices",
     "fault_of_requirement",
     "gpu_drivers",
+    "level_zero",
     "list_devices",
     "load",
     "loading",

@@ -20,6 +20,7 @@ from numba_sycl import level_zero_library, libraries, opencl_library
 from numba_sycl.libraries import CPU_DRIVER_LIBRARY, find_library
 from numba_sycl.stacks import CPU_DRIVER
 from xebench.errors import NoDevice
+from xebench.system.runtime import level_zero
 from xebench.system.runtime.loading import load
 from xebench.system.runtime.packages import mend_command
 from xebench.system.runtime.variables import hiding_variables
@@ -113,7 +114,7 @@ def _ask_opencl(library: Any, handle: ctypes.c_void_p, what: int, answer: Any) -
 
 
 def _of_level_zero(handle: ctypes.c_void_p) -> str | None:
-    return _uuid_text(level_zero_library.device_uuid(level_zero_library.open_library(), handle))
+    return _uuid_text(level_zero.device_uuid(level_zero_library.open_library(), handle))
 
 
 def _uuid_text(uuid: bytes) -> str | None:
