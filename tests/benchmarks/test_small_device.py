@@ -139,7 +139,7 @@ def session() -> Any:
 def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> None:
     from tools.compilers.suite_kernels import run_variant
     from xebench.measuring.bound_problem import Binding
-    from xebench.measuring.prepare import check_device, find_pattern, make_problem
+    from xebench.measuring.prepare import find_pattern, make_problem, require_device
     from xebench.session.device_memory import DeviceMemory
 
     info = INFOS[name]
@@ -148,7 +148,7 @@ def test_no_variant_asks_for_what_the_device_lacks(name: str, session: Any) -> N
         concrete = family.on("gpu", SMALL.sub_group_sizes)
         numbers = dict(concrete.parameters)
         try:
-            check_device(pattern, concrete.axes, SMALL)
+            require_device(pattern, concrete.axes, SMALL)
         except Unsupported as error:
             assert pattern.requires and str(error) == missing(SMALL, pattern.requires), "a value of an axis is skipped"
             continue

@@ -11,7 +11,7 @@ from documented import fences
 from xebench.cli.project_settings import read
 from xebench.cli.run_command import with_files
 from xebench.errors import PatternError, XebenchError
-from xebench.measuring.comparison import compare
+from xebench.measuring.array_check import check_array
 from xebench.patterns.pattern_file import load_file
 from xebench.runner.run_options import Recipe
 
@@ -98,9 +98,9 @@ def test_a_wrong_setting_is_one_line(text: str, words: str, tmp_path: Path) -> N
 def test_an_element_that_kept_its_poison_was_not_written() -> None:
     expected, before = np.ones(3), np.array([5.0, np.nan, 7.0])
     assert "first at (1,): it was not written, or added to, instead of 1.0" in str(
-        compare("y", np.array([1.0, np.nan, 1.0]), expected, 0, 0, before).fault
+        check_array("y", np.array([1.0, np.nan, 1.0]), expected, 0, 0, before).fault
     )
-    assert "2.0 instead of 1.0" in str(compare("y", np.array([2.0, 1, 1]), expected, 0, 0, before).fault)
+    assert "2.0 instead of 1.0" in str(check_array("y", np.array([2.0, 1, 1]), expected, 0, 0, before).fault)
 
 
 def test_the_tutorials_steps_make_a_pattern(file: Path) -> None:

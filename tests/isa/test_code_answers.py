@@ -12,7 +12,7 @@ from xebench.isa import text as isa_text
 from xebench.isa.collect import Collected, KernelLaunch, VariantWithoutKernel
 from xebench.isa.compilation import Compiler, Target
 from xebench.isa.kernel_code import KernelOnGpu
-from xebench.isa.table import ISA, CodeAnswer, code_answers, judge
+from xebench.isa.table import ISA, CodeAnswer, code_answers, judge_counts
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.records.claim import Claim
@@ -73,7 +73,7 @@ def test_every_word_is_measured_by_columns_of_the_table() -> None:
     ],
 )
 def test_fewer_holds(number: int, against: int, at_least: float, answer: Answer) -> None:
-    assert judge(number, against, at_least) == answer
+    assert judge_counts(number, against, at_least) == answer
 
 
 def test_each_gpu_has_its_own_answer() -> None:

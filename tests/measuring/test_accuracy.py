@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xebench.measuring.comparison import exact_parts, largest_error_ulp
+from xebench.measuring.array_check import exact_parts, largest_error_ulp
 
 EXACT = np.array([1.0, 3.0, 1024.0])
 

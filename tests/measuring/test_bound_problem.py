@@ -9,7 +9,7 @@ import pytest
 
 from xebench import Problem, inout, output
 from xebench.errors import TooLarge
-from xebench.measuring.bound_problem import Binding, check_memory, host_view, output_types
+from xebench.measuring.bound_problem import Binding, host_view, output_types, require_memory
 
 
 class DeviceArray:
@@ -133,11 +133,11 @@ def test_the_reference_sees_inputs_and_numbers_but_no_outputs() -> None:
 
 def test_a_problem_that_does_not_fit_is_refused_with_both_sizes() -> None:
     problem = Problem(x=np.zeros(1 << 20, np.uint8), y=output(1 << 20, np.uint8))
-    check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 20)
+    require_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 20)
     with pytest.raises(TooLarge, match=r"needs 0\.00 GiB of device memory"):
-        check_memory(problem, global_memory_bytes=2 << 20, max_alloc_bytes=0)
+        require_memory(problem, global_memory_bytes=2 << 20, max_alloc_bytes=0)
     with pytest.raises(TooLarge, match="one allocation"):
-        check_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 19)
+        require_memory(problem, global_memory_bytes=4 << 20, max_alloc_bytes=1 << 19)
 
 
 def test_outputs_are_those_that_were_made_whatever_a_variant_puts_in_their_place() -> None:

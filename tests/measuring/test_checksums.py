@@ -46,14 +46,14 @@ def test_differences(actual: np.ndarray, words: str) -> None:
     from xebench.measuring.correctness import Expected
 
     reference = np.array([1, np.nan, np.inf], np.float32)
-    (compared,) = Expected(1e-4, 0, {"result": reference}, of="reference").compared({"result": actual})
+    (compared,) = Expected(1e-4, 0, {"result": reference}, of="reference").check({"result": actual})
     assert words in (compared.fault or "") and bool(words) == bool(compared.fault)
 
 
 def test_a_result_that_is_missing_is_told() -> None:
     from xebench.measuring.correctness import Expected
 
-    (compared,) = Expected(0, 0, {"result": np.ones(1)}).compared({})
+    (compared,) = Expected(0, 0, {"result": np.ones(1)}).check({})
     assert compared.fault == "result is missing"
 
 
@@ -104,27 +104,27 @@ def test_a_small_result_is_always_read(copies: Any) -> None:
 
 def test_what_cannot_change_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.measuring import correctness
-    from xebench.measuring.comparison import compare
+    from xebench.measuring.array_check import check_array
 
     calls: list[str] = []
 
     def counted(name: str, *rest: Any) -> Any:
         calls.append(name)
-        return compare(name, *rest)
+        return check_array(name, *rest)
 
-    monkeypatch.setattr(correctness, "compare", counted)
+    monkeypatch.setattr(correctness, "check_array", counted)
     expected = correctness.Expected(0, 0, {"y": np.arange(4)})
     right, wrong = np.arange(4), np.zeros(4, int)
     right.setflags(write=False)
     wrong.setflags(write=False)
     for _ in range(2):
-        assert [one.fault is None for one in expected.compared({"y": right})] == [True]
-        assert [one.fault is None for one in expected.compared({"y": wrong})] == [False]
+        assert [one.fault is None for one in expected.check({"y": right})] == [True]
+        assert [one.fault is None for one in expected.check({"y": wrong})] == [False]
     assert len(calls) == 2
     writable = np.arange(4)
-    assert expected.compared({"y": writable})[0].fault is None
+    assert expected.check({"y": writable})[0].fault is None
     writable[0] = 9
-    assert expected.compared({"y": writable})[0].fault is not None
+    assert expected.check({"y": writable})[0].fault is not None
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -137,5 +137,5 @@ def test_a_wrong_result_in_a_canonical_form_of_another_shape_is_a_difference(axi
     rules = ResultRules(lambda results: {"y": np.stack([results["y"]] * 2, axis)}, None, None)
     expected = Expected(0, 0, {"y": np.arange(1, 4, dtype=np.float32)}, fills={"y": None}, rules=rules)
     expected.poison(random.Random(1), not_a_number=True)
-    (compared,) = expected.compared({"y": np.array([1, 2, np.nan], np.float32)})
+    (compared,) = expected.check({"y": np.array([1, 2, np.nan], np.float32)})
     assert str(compared.fault).startswith("y: 2 of 6 elements differ; ")

@@ -11,8 +11,8 @@ import pytest
 
 from xebench import Problem, inout, output
 from xebench.errors import PatternError
+from xebench.measuring.array_check import UnusableReference
 from xebench.measuring.bound_problem import host_view
-from xebench.measuring.comparison import UnusableReference
 from xebench.measuring.prepare import make_problem, make_reference
 from xebench.vocabulary import GENERATOR
 

@@ -65,6 +65,12 @@ def test_what_is_said_of_this_class_comes_before_what_is_said_of_others() -> Non
     assert [claim.word for claim in applying(claims, "gpu", {})] == ["faster", "same", "registers"]
 
 
+def test_only_an_answer_to_the_same_question_takes_the_place_of_a_claim_about_others() -> None:
+    registers, wrong = Claim("registers", on=("gpu",)), Claim("wrong", on=("cpu",))
+    assert applying([registers, wrong], "cpu", {}) == [registers, wrong]
+    assert applying([Claim("error", on=("gpu",)), wrong], "cpu", {}) == [wrong]
+
+
 def test_where_a_claim_is_said() -> None:
     light, heavy = Claim("faster", where={"work": 1}), Claim("same", where={"work": [100, 1000]})
     assert applying([light, heavy], "gpu", {"work": 1, "n": 8}) == [light]

@@ -458,17 +458,17 @@ def test_a_folder_that_is_removed_while_it_is_written_is_saved_in_another_one(re
     (tmp_path / "run-saved1").mkdir()
     with RunWriter.create(path, MANIFEST) as writer:
         writer.append("devices", [device()])
-        writer.check_in_place()
+        writer.require_in_place()
         gone = path / removed
         gone.unlink() if gone.is_file() else shutil.rmtree(gone)
         with pytest.raises(RunFolderError, match="run was removed during the run: what was measured is in .*-saved2; "):
-            writer.check_in_place()
+            writer.require_in_place()
         assert writer.path == saved and len(load_run(saved).devices) == 1
-        writer.check_in_place()
+        writer.require_in_place()
         writer.append("devices", [{**device(), "device": "opencl:cpu:1"}])
         assert len(writer.finish("interrupted").devices) == 2
     with RunWriter.resume(saved, {}) as writer:
-        writer.check_in_place()
+        writer.require_in_place()
 
 
 def test_a_folder_that_was_removed_is_found_out_when_its_manifest_is_written(tmp_path: Path) -> None:

@@ -38,12 +38,12 @@ def test_a_working_set_is_read_from_end_to_end() -> None:
 
 
 def test_working_sets_reach_memory_and_go_no_further() -> None:
-    search.check_working_set(128 * MIB, 32 * MIB, GIB)
-    search.check_working_set(256 * MIB, 0, GIB)
+    search.require_working_set(128 * MIB, 32 * MIB, GIB)
+    search.require_working_set(256 * MIB, 0, GIB)
     with pytest.raises(Unsupported, match="exceeds all caches"):
-        search.check_working_set(256 * MIB, 32 * MIB, GIB)
+        search.require_working_set(256 * MIB, 32 * MIB, GIB)
     with pytest.raises(Unsupported, match="stands for the memory"):
-        search.check_working_set(256 * MIB, 0, 128 * MIB)
+        search.require_working_set(256 * MIB, 0, 128 * MIB)
 
 
 def test_small_memory_lowers_it_to_twice_the_cache_and_no_further() -> None:

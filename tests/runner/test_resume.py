@@ -115,9 +115,9 @@ def run_of(tmp_path: Path, manifest: dict[str, Any]) -> Run:
 def test_a_run_goes_on_on_its_own_device_only(changed: dict[str, str], tmp_path: Path) -> None:
     recorded = resume.recorded_device(run_of(tmp_path, {}))
     assert recorded is not None and recorded["bandwidth_roof_gbps"] is None
-    resume.check_same_device(recorded, DEVICE)
+    resume.require_same_device(recorded, DEVICE)
     with pytest.raises(XebenchError, match=r"measured on CPU \(opencl:cpu:0, driver 1.2\), but this is"):
-        resume.check_same_device(recorded, {**DEVICE, **changed})
+        resume.require_same_device(recorded, {**DEVICE, **changed})
 
 
 def test_a_run_that_ended_before_its_device_was_known_has_none(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_the_first_signal_stops_and_later_ones_are_ignored(number: signal.Signal
         assert caught.value.name == number.name
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
-        signals.check()
+        signals.raise_caught()
 
 
 def test_a_held_signal_waits_for_the_next_check() -> None:
@@ -35,7 +35,7 @@ def test_a_held_signal_waits_for_the_next_check() -> None:
     with StopSignals() as signals, pytest.raises(Stopped), signals.held():
         os.kill(os.getpid(), signal.SIGTERM)
         reached.append("after the signal")
-        signals.check()
+        signals.raise_caught()
         reached.append("after the check")
     assert reached == ["after the signal"]
 
@@ -49,7 +49,7 @@ def test_a_run_that_is_over_is_not_stopped() -> None:
     with StopSignals() as signals:
         signals.ignore()
         os.kill(os.getpid(), signal.SIGTERM)
-        signals.check()
+        signals.raise_caught()
 
 
 def test_handlers_are_put_back_and_what_was_ignored_stays_ignored() -> None:

@@ -40,7 +40,7 @@ def sound(pinned: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refusal() -> str:
     with pytest.raises(BrokenEnvironment) as caught:
-        loading.check_environment()
+        loading.require_environment()
     message = str(caught.value)
     assert "\n" not in message
     assert caught.value.exit_code == 3
@@ -53,7 +53,7 @@ def wrong(package: str, detail: str = "is not installed (1 is needed)") -> Findi
 
 @pytest.mark.usefixtures("sound")
 def test_a_sound_environment_passes() -> None:
-    loading.check_environment()
+    loading.require_environment()
 
 
 @pytest.mark.usefixtures("sound")
@@ -96,7 +96,7 @@ def test_a_missing_cpu_driver_is_refused_where_nothing_else_can_be(
     monkeypatch.setattr(libraries, "find_library", lambda name: None)
     assert "libintelocl.so is missing (package intel-opencl-rt)" in refusal()
     monkeypatch.setattr(gpu_drivers, "nodes", lambda: [Path("/dev/dri/renderD128")])
-    loading.check_environment()
+    loading.require_environment()
     assert loading.cpu_driver_finding().status == "warning"
 
 
@@ -107,7 +107,7 @@ def test_any_registered_driver_may_offer_a_device(monkeypatch: pytest.MonkeyPatc
     (tmp_path / "gone.icd").write_text("/opt/gone/libigdrcl.so\n")
     assert "libintelocl.so is missing" in refusal()
     (tmp_path / "other.icd").write_text("libnvidia-opencl.so.1\n")
-    loading.check_environment()
+    loading.require_environment()
     assert loading.cpu_driver_finding().status == "warning"
 
 
@@ -118,7 +118,7 @@ def test_numba_must_be_allowed_to_compile(monkeypatch: pytest.MonkeyPatch, value
     if refused:
         assert refusal().endswith("no kernel is compiled: unset NUMBA_DISABLE_JIT")
     else:
-        loading.check_environment()
+        loading.require_environment()
 
 
 @pytest.mark.usefixtures("sound")

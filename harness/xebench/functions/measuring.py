@@ -15,9 +15,9 @@ from xebench.errors import XebenchError, escape_controls
 from xebench.functions.request import (
     BUDGET_S,
     PRECISION,
-    check_choice,
-    checked_function,
     measure_functions,
+    require_choice,
+    require_function,
     settings_of,
 )
 from xebench.functions.tables import CELLS, cells, events_words, host_doubt, remarks, run_of, save, time_words
@@ -146,7 +146,7 @@ def measure(
         NoDevice: there is no such device.
         Exception: whatever the function raises.
     """
-    checked_function(function, "function")
+    require_function(function, "function")
     settings = settings_of(
         metric=metric,
         state=state,
@@ -275,8 +275,8 @@ def compare(
     for name, function in functions.items():
         if not isinstance(name, str) or not name or name != escape_controls(name):
             raise XebenchError(f"compare: {name!r} is no name of a function: give text without control characters")
-        checked_function(function, name)
-    against = next(iter(functions)) if reference is None else check_choice(reference, functions, "reference")
+        require_function(function, name)
+    against = next(iter(functions)) if reference is None else require_choice(reference, functions, "reference")
     settings = settings_of(
         metric=metric,
         state=state,
@@ -308,7 +308,7 @@ def claims_by_name(written: Any, names: Iterable[str], reference: str) -> dict[s
     """
     names = list(names)
     by_name = written if isinstance(written, Mapping) else {name: written for name in names if name != reference}
-    claims = {check_choice(name, names, "claim of"): claims_of(own) for name, own in by_name.items()}
+    claims = {require_choice(name, names, "claim of"): claims_of(own) for name, own in by_name.items()}
     for name, own in claims.items():
         for claim in own:
             _check_claim(claim, name, names)
@@ -329,4 +329,4 @@ def _check_claim(claim: Claim, name: str, names: list[str]) -> None:
             f"claim of {name}: {claim.word!r} is about generated code: put it in a pattern and run xebench isa"
         )
     if claim.against:
-        check_choice(claim.against, [other for other in names if other != name], f"claim of {name}: against")
+        require_choice(claim.against, [other for other in names if other != name], f"claim of {name}: against")

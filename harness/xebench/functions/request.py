@@ -42,7 +42,7 @@ _AMOUNTS: Final = ("bytes_moved", "operations")
 _MOST_AMOUNT: Final = 1 << 63
 
 
-def check_choice(word: str, words: Iterable[str], what: str) -> str:
+def require_choice(word: str, words: Iterable[str], what: str) -> str:
     """A word, if it is one of these.
 
     Raises:
@@ -69,15 +69,15 @@ def settings_of(
     Raises:
         XebenchError: a word is not known, a number is none that can be kept to, or instances cannot be made again.
     """
-    check_choice(metric, Metric, "metric")
-    check_choice(state, SAMPLED_STATES, "state")
+    require_choice(metric, Metric, "metric")
+    require_choice(state, SAMPLED_STATES, "state")
     for name, value in {"precision": precision, "budget_s": budget_s, **others}.items():
         if name in _NUMBERS:
-            check_number(name, value)
+            require_number(name, value)
     # the result of a division may be a float
     amounts = {name: None if others.get(name) is None else round(others[name]) for name in _AMOUNTS}
     if setup is not None:
-        checked_function(setup, "setup")
+        require_function(setup, "setup")
     if instances is not None and (instances < 1 or instances % 1):
         raise XebenchError(f"instances={instances!r}: give a whole number from 1")
     if instances not in (None, 1) and setup is None:
@@ -91,7 +91,7 @@ def settings_of(
     return Settings(metric=metric, state=State(state), sampling=sampling, setup=setup, **{**others, **amounts})
 
 
-def check_number(name: str, value: Any) -> None:
+def require_number(name: str, value: Any) -> None:
     """Refuse a value of an argument that must be a number.
 
     Raises:
@@ -133,7 +133,7 @@ def measure_functions(
         raise error.with_traceback(None) from None  # its message has the kernel's line
 
 
-def checked_function(function: Any, name: str) -> Callable[..., Any]:
+def require_function(function: Any, name: str) -> Callable[..., Any]:
     """The function, if it can be called.
 
     Raises:

@@ -396,7 +396,7 @@ def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Co
         faulty = own if number is None else other
         answer, reason = Answer.UNDECIDED, f"no code of {faulty.name}: {faulty.fault}"
     else:
-        answer, reason = judge(number, against, claim.at_least), f"{number} against {against} {word.unit}"
+        answer, reason = judge_counts(number, against, claim.at_least), f"{number} against {against} {word.unit}"
         if word in (CodeClaim.SPILLS, CodeClaim.SPILLING_KERNELS) and own.scratch_messages > other.scratch_messages:
             # less memory that is used more often: registers do not hold more
             answer = Answer.NO_EFFECT if answer == Answer.HOLDS else answer
@@ -408,7 +408,7 @@ def _answer(family: Family, variant: str, claim: Claim, target: Target, own: _Co
     return CodeAnswer(*subject, number, against, answer, reason, sides)
 
 
-def judge(number: int, against: int, at_least: float = 1.0) -> Answer:
+def judge_counts(number: int, against: int, at_least: float = 1.0) -> Answer:
     """The answer of two numbers, of which the first is claimed to be smaller.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from numba_sycl.sycl_types import Array
 from xebench.errors import TooLarge, suggestion
-from xebench.measuring.comparison import same_bits
+from xebench.measuring.array_check import same_bits
 from xebench.patterns.problem import InOut, Output, Problem, device_bytes
 from xebench.system.runtime.devices import gib
 
@@ -143,7 +143,7 @@ def host_view(problem: Problem, parameters: Mapping[str, Any]) -> HostView:
     return HostView(**{**parameters, **fields})
 
 
-def check_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int, copies: int = 1) -> None:
+def require_memory(problem: Problem, global_memory_bytes: int, max_alloc_bytes: int, copies: int = 1) -> None:
     """Refuse a problem that does not fit the device.
 
     Args:

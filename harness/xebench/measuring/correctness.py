@@ -15,16 +15,16 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
-from xebench.measuring.bound_problem import fills, initial_contents, output_types
-from xebench.measuring.comparison import (
-    Compared,
-    check_reference,
-    compare,
+from xebench.measuring.array_check import (
+    ArrayCheck,
+    check_array,
     exact_parts,
     extremes_of,
     largest_error_ulp,
     poison_for,
+    usable_reference,
 )
+from xebench.measuring.bound_problem import fills, initial_contents, output_types
 from xebench.measuring.place import Array, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.result_rules import ResultRules
@@ -100,22 +100,22 @@ class Expected:
         self._poisons[name] = poison
         return poison
 
-    def compared(self, results: Contents) -> list[Compared]:
+    def check(self, results: Contents) -> list[ArrayCheck]:
         """Compare each array of the results with the expected one, by the pattern's own rules where it has some."""
         expected = self.arrays
         if self.rules is not None and self.rules.validate is not None:
-            return [Compared(self.rules.fault(results))]
+            return [ArrayCheck(self.rules.fault(results))]
         if self.rules is not None:
             results, expected = self.rules.canonical(results), self.rules.canonical(expected)
         return [self._compared(name, results.get(name), array) for name, array in expected.items()]
 
-    def _compared(self, name: str, actual: Array | None, expected: Array) -> Compared:
+    def _compared(self, name: str, actual: Array | None, expected: Array) -> ArrayCheck:
         if actual is None:
-            return Compared(f"{name} is missing")
+            return ArrayCheck(f"{name} is missing")
         shown = name + ("[rank, ...]" if self.ranks else "")
         # in a canonical form an element is no longer where its poison was, nor is the shape the same
         before = self._poisons.get(name) if self.rules is None else None
-        return self._once(name, actual, lambda: compare(shown, actual, expected, self.rtol, self.atol, before))
+        return self._once(name, actual, lambda: check_array(shown, actual, expected, self.rtol, self.atol, before))
 
     def error_ulp(self, results: Contents) -> float | None:
         """The largest error of results; see `largest_error_ulp`."""
@@ -148,17 +148,17 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
         ranks: number of ranks; 0 for none.
 
     Raises:
-        UnusableReference: see `check_reference`.
+        UnusableReference: see `usable_reference`.
     """
     rules = pattern.rtol, pattern.atol
     references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
     whole, written = references[0], output_types(problem)
     if ranks:
         for own in references:
-            check_reference(own, written, {}, *rules)
+            usable_reference(own, written, {}, *rules)
         whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in written}
         written = {name: (whole[name].shape, dtype) for name, (_, dtype) in written.items()}
-    arrays = check_reference(whole, written, initial_contents(problem), *rules)
+    arrays = usable_reference(whole, written, initial_contents(problem), *rules)
     expected = Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
     if (own := ResultRules.of(pattern, view)) is not None:
         own.examine(arrays, expected.poison(random.Random(0), not_a_number=True))
@@ -199,7 +199,7 @@ class Checker:
         expected = self._of(run)
         contents = None if expected is None else expected.poison(self._source, not_a_number=True)
         started = place.start(run.name, contents)
-        self._judge(run, started, expected)
+        self._check_results(run, started, expected)
         self._first_commands.setdefault(run.name, started.commands)
         self.end_instance(run)
         self._counts[run.name] = [sum(kind != "barrier" for kind, _ in started.commands)]
@@ -225,14 +225,14 @@ class Checker:
         expected = self._of(run)
         checked = place.check(run.name, None if expected is None else expected.poison(self._source))
         remember(list(chain.from_iterable(checked.measured.times_by_clock()[0])))
-        self._judge(run, checked, expected, when)
-        self.compare_program(run, checked.measured)
+        self._check_results(run, checked, expected, when)
+        self.note_program(run, checked.measured)
 
     def note_sample(self, run: VariantRun, measured: MeasuredSample) -> None:
         """Take note of a sample's commands, and of a doubt in their times."""
         run.doubt = run.doubt or measured.doubt
         self._counts[run.name].append(measured.command_count // len(measured.executions))
-        self.compare_program(run, measured)
+        self.note_program(run, measured)
 
     def end_instance(self, run: VariantRun) -> None:
         """Note where all samples of an instance submitted fewer commands than its first call did."""
@@ -240,7 +240,7 @@ class Checker:
         if sampled and max(sampled) < first:
             run.first_commands, run.sampled_commands = first, max(sampled)
 
-    def compare_program(self, run: VariantRun, measured: MeasuredSample) -> None:
+    def note_program(self, run: VariantRun, measured: MeasuredSample) -> None:
         """A variant that submits other commands or kernels than in its first call is another program from then on."""
         run.kernels += measured.kernels
         if run.program is None:  # as of most variants: this is done after each sample
@@ -255,7 +255,7 @@ class Checker:
         return first.other if first is not None and self.data_set else first
 
     @staticmethod
-    def _judge(run: VariantRun, call: Started | Checked, expected: Expected | None, when: str = "") -> None:
+    def _check_results(run: VariantRun, call: Started | Checked, expected: Expected | None, when: str = "") -> None:
         if call.beyond:
             beyond = ", ".join(call.beyond)
             run.drop(Status.WRONG, f"writes beyond {beyond}: its last work-items must check their index")
@@ -268,7 +268,7 @@ class Checker:
             expected.arrays = call.results
         error = expected.error_ulp(call.results)
         run.error_ulp = max((each for each in (run.error_ulp, error) if each is not None), default=None)
-        compared = expected.compared(call.results)
+        compared = expected.check(call.results)
         if faults := "; ".join(each.fault for each in compared if each.fault):
             run.drop(Status.WRONG, f"wrong {when}: {faults}; {_TWO_CALLS}" if when else faults)
         elif compared:

@@ -10,7 +10,7 @@ from functools import cache, partial
 import psutil
 
 from xebench.measuring import messages
-from xebench.measuring.bound_problem import check_memory, host_view
+from xebench.measuring.bound_problem import host_view, require_memory
 from xebench.measuring.case_rows import CaseResult, Work
 from xebench.measuring.checksums import Sums
 from xebench.measuring.correctness import Expected
@@ -24,7 +24,7 @@ from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Stage
 from xebench.measuring.odd_size import tried_at_odd_size
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import check_device, find_pattern
+from xebench.measuring.prepare import find_pattern, require_device
 from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
@@ -102,7 +102,7 @@ class FamilyRun:
     def run(self) -> None:
         """Measure, and send a row for every case, whatever happens to it."""
         try:
-            check_device(self.pattern, self.request.parameters, self.device)
+            require_device(self.pattern, self.request.parameters, self.device)
             family = self._prepare()
             self._have_next_made()
             family.measure()
@@ -137,7 +137,8 @@ class FamilyRun:
         self.sender.send(messages.Made())
         self.work = Work.of(problem)
         counts = {variant.variant.ranks for variant in self.variants}
-        check_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, 1 + max(counts))  # the worker has one
+        processes = 1 + max(counts)  # this one, too, has the arrays
+        require_memory(problem, device.global_memory_bytes, device.max_alloc_bytes, processes)
         self._listener.at(None, Stage.REFERENCE)
         expected = {ranks: self._expected(data, ranks) for ranks in counts}
         self.sender.send(messages.Made())

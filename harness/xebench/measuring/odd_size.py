@@ -77,7 +77,7 @@ def tried_at_odd_size(
                     break
                 with suppress(Exception):
                     started = place.start(run.name, expected.poison(random.Random(seed), not_a_number=True))
-                    compared = expected.compared(started.results)
+                    compared = expected.check(started.results)
                     beyond = [f"writes beyond {name}" for name in started.beyond]
                     fault = "; ".join([*beyond, *(each.fault for each in compared if each.fault)])
                     tried[run.name] = f"{WRONG} at {size}: {fault}" if fault else f"right at {size}"

@@ -18,7 +18,7 @@ import msgspec
 import numpy.typing as npt
 
 from xebench.errors import Refused, Unsupported, XebenchError, describe_error, first_line, whole_text
-from xebench.measuring.comparison import UnusableReference
+from xebench.measuring.array_check import UnusableReference
 from xebench.measuring.device_worker import Lost
 from xebench.patterns.pattern import Variant
 from xebench.patterns.registry import portable_text

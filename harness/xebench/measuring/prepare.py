@@ -15,7 +15,7 @@ import numpy as np
 
 from numba_sycl.sycl_types import Array
 from xebench.errors import PatternError, Unsupported
-from xebench.measuring.comparison import UnusableReference, same_bits
+from xebench.measuring.array_check import UnusableReference, same_bits
 from xebench.measuring.place import READ_ONLY, accepted_parameters
 from xebench.measuring.random_numbers import Maker, Numbers
 from xebench.patterns.pattern import Pattern
@@ -39,7 +39,7 @@ def find_pattern(source: str, name: str) -> Pattern:
     return next(pattern for pattern in _loaded[source] if pattern.name == name)
 
 
-def check_device(pattern: Pattern, parameters: Mapping[str, Any], device: DeviceInfo) -> None:
+def require_device(pattern: Pattern, parameters: Mapping[str, Any], device: DeviceInfo) -> None:
     """Refuse what no variant can run on a device, before anything is allocated.
 
     Raises:
@@ -71,14 +71,14 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
     problem = pattern.make_problem(numbers, **accepted_parameters(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")
-    check_parameters(problem, parameters)
+    require_parameters(problem, parameters)
     for name in problem.fields:  # one by one: each original may be freed before the next is copied
         is_own = _references(problem.fields, name) <= _OF_ITS_FIELD and problem.fields[name].flags.c_contiguous
         problem.fields[name] = _protected(problem.fields[name]) if is_own else _own(problem.fields[name])
     return problem
 
 
-def check_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
+def require_parameters(problem: Problem, parameters: Mapping[str, Any]) -> None:
     """Refuse a problem whose parameters are not those requested: a table must show what ran.
 
     Raises:

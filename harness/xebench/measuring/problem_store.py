@@ -20,7 +20,7 @@ from xebench.measuring.bound_problem import host_view
 from xebench.measuring.correctness import Expected, expected_of
 from xebench.measuring.data_sets import seed_of
 from xebench.measuring.place import accepted_parameters
-from xebench.measuring.prepare import check_parameters, make_problem
+from xebench.measuring.prepare import make_problem, require_parameters
 from xebench.measuring.random_numbers import Maker
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
@@ -102,7 +102,7 @@ class ProblemStore:
             self._kept[key] = data
         self._kept.move_to_end(key)
         data = self._kept[key]
-        check_parameters(data.problem, parameters)
+        require_parameters(data.problem, parameters)
         self._make_room()
         return data
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xebench.errors import describe_error
-from xebench.measuring.comparison import UnusableReference
+from xebench.measuring.array_check import UnusableReference
 from xebench.measuring.place import Array, Contents
 from xebench.patterns.pattern import Pattern
 

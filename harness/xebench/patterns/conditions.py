@@ -90,7 +90,7 @@ def _facts_of_gpu(gpu: GpuParameters, word: str, name: str = "") -> Sequence[int
     return [] if fact is None else [int(fact)]
 
 
-class _Comparison(NamedTuple):
+class _Pair(NamedTuple):
     """A claim, and the two variants that it compares."""
 
     variant: str
@@ -105,7 +105,7 @@ def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str |
         claims: claims about each variant, by variant name.
         baseline: the variant that a claim without `against` is compared with.
     """
-    made = [_Comparison(name, one.against or baseline, one) for name, own in claims.items() for one in own]
+    made = [_Pair(name, one.against or baseline, one) for name, own in claims.items() for one in own]
     if twice := next((one for one in made if made.count(one) > 1), None):
         return f"{twice.variant} is claimed {twice.claim.word} twice, in the same words"
     conditions = {(), *(one.claim.requires for one in made)}
@@ -118,10 +118,10 @@ def contradiction(claims: Mapping[str, Sequence[Claim]], baseline: str) -> str |
     return None
 
 
-def _points(comparisons: Sequence[_Comparison]) -> Iterator[dict[str, Any]]:
+def _points(pairs: Sequence[_Pair]) -> Iterator[dict[str, Any]]:
     """Every combination of the values that claims name, and of any other value."""
     named: dict[str, dict[Any, None]] = {}
-    for one in comparisons:
+    for one in pairs:
         for name, wanted in one.claim.where.items():
             values = wanted if isinstance(wanted, list | tuple) else (wanted,)
             named.setdefault(name, {}).update(dict.fromkeys(values))
@@ -130,17 +130,17 @@ def _points(comparisons: Sequence[_Comparison]) -> Iterator[dict[str, Any]]:
         yield dict(one for one in point if one is not None)
 
 
-def _two_ends(comparisons: Sequence[_Comparison]) -> str | None:
+def _two_ends(pairs: Sequence[_Pair]) -> str | None:
     ends: dict[str, str] = {}
-    for name, _, claim in comparisons:
+    for name, _, claim in pairs:
         if claim.of_end and claim.word != MAY_BE_WRONG and ends.setdefault(name, claim.word) != claim.word:
             return f"{name} is claimed both {ends[name]} and {claim.word}"
     return None
 
 
-def _opposites(comparisons: Sequence[_Comparison]) -> str | None:
+def _opposites(pairs: Sequence[_Pair]) -> str | None:
     known: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
-    for name, against, claim in (one for one in comparisons if one.claim.of_time):
+    for name, against, claim in (one for one in pairs if one.claim.of_time):
         for key, word in (((name, against), claim.word), ((against, name), _mirrored(claim.word))):
             said = known.setdefault(key, [])
             for other_word, other in said:
@@ -163,17 +163,17 @@ def _mirrored(word: str) -> str:
     return opposite.get(word, word)
 
 
-def _circle(comparisons: Sequence[_Comparison]) -> str | None:
+def _circle(pairs: Sequence[_Pair]) -> str | None:
     """Claims of an order, of times or of other numbers, in which a variant comes before itself."""
     equals: dict[str, str] = {}  # variants that take the same time, each with one that stands for all
-    for name, against, claim in comparisons:
+    for name, against, claim in pairs:
         if claim.word == Outcome.SAME and not claim.within:
             one, other = (equals.get(each, each) for each in (name, against))
             equals |= dict.fromkeys((other, *(each for each, first in equals.items() if first == other)), one)
     for word in (Outcome.FASTER.value, *ACCURACY_CLAIMS, *CodeClaim):
         sorter: TopologicalSorter[str] = TopologicalSorter()
         of_time = word == Outcome.FASTER
-        for name, against, claim in comparisons:
+        for name, against, claim in pairs:
             one, other = (equals.get(each, each) if of_time else each for each in (name, against))
             if claim.word == word:
                 sorter.add(one, other)

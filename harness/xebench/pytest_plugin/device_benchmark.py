@@ -421,7 +421,7 @@ def _kept(results: list[Any], result: Any) -> Any:
 
 
 def _check_amounts(**amounts: int | None) -> None:
-    from xebench.functions.request import check_number  # loads the SYCL runtime
+    from xebench.functions.request import require_number  # loads the SYCL runtime
 
     for name, amount in amounts.items():
-        check_number(name, amount)
+        require_number(name, amount)

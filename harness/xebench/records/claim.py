@@ -127,6 +127,11 @@ class Claim(msgspec.Struct, frozen=True):
         """True if the offline compiler answers it."""
         return self.word in list(CodeClaim)
 
+    @property
+    def question(self) -> tuple[str, str]:
+        """What it is about: time, end, errors or one count of the code; and the other variant."""
+        return "time" if self.of_time else "end" if self.of_end else self.word, self.against
+
     def fault(self) -> str | None:
         """Describe in a few words what is wrong with the declaration; None if nothing is."""
         try:
@@ -196,7 +201,7 @@ def claims_of(written: Claims) -> tuple[Claim, ...]:
 def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, Any]) -> list[Claim]:
     """The claims that are tested on a device at one point, whatever the device's class.
 
-    A claim about GPUs is also tested on a CPU device, unless there is another claim about CPU devices.
+    A claim about GPUs is also tested on a CPU device, unless a claim about CPU devices answers the same question.
 
     Args:
         claims: claims about one variant.
@@ -204,8 +209,8 @@ def applying(claims: Iterable[Claim], device_class: str, values: Mapping[str, An
         values: sizes, and the point on the axes.
     """
     here = [claim for claim in claims if claim.is_said_at(values)]
-    own = {(claim.of_time, claim.against) for claim in here if claim.is_said_of(device_class)}
-    return [claim for claim in here if claim.is_said_of(device_class) or (claim.of_time, claim.against) not in own]
+    own = {claim.question for claim in here if claim.is_said_of(device_class)}
+    return [claim for claim in here if claim.is_said_of(device_class) or claim.question not in own]
 
 
 def columns(claim: Claim | None) -> dict[str, Any]:

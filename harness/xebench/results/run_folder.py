@@ -189,7 +189,7 @@ class RunWriter:
         samples, checks = (journal.read(self._journal.folder, table) for table in ("samples", "checks"))
         return max(_after(samples["sample_id"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
 
-    def check_in_place(self) -> None:
+    def require_in_place(self) -> None:
         """Look whether the folder is still there; if not, what was measured is saved in another one beside it.
 
         Raises:
@@ -213,9 +213,9 @@ class RunWriter:
         """Put facts that are found out during the run into its manifest, at once.
 
         Raises:
-            RunFolderError: The disk is full or unwritable, and the manifest is as before; or see `check_in_place`.
+            RunFolderError: The disk is full or unwritable, and the manifest is as before; or see `require_in_place`.
         """
-        self.check_in_place()
+        self.require_in_place()
         self.manifest = {**self.manifest, **facts}
         files.write_manifest(self.path, self.manifest)
 

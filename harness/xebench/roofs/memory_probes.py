@@ -29,11 +29,11 @@ from xebench.roofs.search import (
     MOST_PASSES,
     Form,
     Measurement,
-    check_working_set,
     far_shift,
     grown,
     grown_array_bytes,
     next_power_of_two,
+    require_working_set,
     whole_blocks,
 )
 
@@ -277,7 +277,7 @@ class GlobalMemory(ProbeGroup):
 
     def _reads_again(self, working_set_bytes: int) -> Form:
         bench = self._bench
-        check_working_set(working_set_bytes, bench.cache_bytes, self._read_again.nbytes)
+        require_working_set(working_set_bytes, bench.cache_bytes, self._read_again.nbytes)
         make = partial(self._again, working_set_bytes, *AGAIN_FORM[bench.device.is_cpu])
         # a larger set is no faster than the last one
         start = max(1, self._read_bytes // (2 * working_set_bytes))

@@ -83,7 +83,7 @@ def far_shift(blocks: int) -> int:
     return round(blocks * (5**0.5 - 1) / 2) | 1
 
 
-def check_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int) -> None:
+def require_working_set(working_set_bytes: int, cache_bytes: int, array_bytes: int) -> None:
     """Refuse a working set that would show nothing on a device; a cache of 0 bytes is an unknown one.
 
     Raises:

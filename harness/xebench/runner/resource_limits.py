@@ -141,8 +141,8 @@ def exit_code(name: str) -> int:
 class StopSignals:
     """Handlers for the time of a run.
 
-    The first signal raises `Stopped`: at once, or, within `held`, at the next `check`. Every later one is ignored:
-    the run is ending already, and a second Ctrl-C must not tear the folder.
+    The first signal raises `Stopped`: at once, or, within `held`, at the next `raise_caught`. Every later one is
+    ignored: the run is ending already, and a second Ctrl-C must not tear the folder.
     """
 
     def __init__(self) -> None:
@@ -167,15 +167,15 @@ class StopSignals:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Within this block a signal waits for `check`, or for the end of the block."""
+        """Within this block a signal waits for `raise_caught`, or for the end of the block."""
         self._held = True
         try:
             yield
         finally:
             self._held = False
-        self.check()
+        self.raise_caught()
 
-    def check(self) -> None:
+    def raise_caught(self) -> None:
         """Raise `Stopped` for a signal that waits."""
         if self._caught is not None and not self._over:
             self._over = True
@@ -188,7 +188,7 @@ class StopSignals:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._caught = number if self._caught is None else self._caught
         if not self._held:
-            self.check()
+            self.raise_caught()
 
 
 # Seconds between two looks for other runs.

@@ -46,7 +46,7 @@ def earlier_session(
     if is_done(earlier, plan):
         progress.say(f"{options.output} holds a complete run: there is nothing to resume")
     else:
-        check_same_way(earlier, over_scheduler=over_scheduler)
+        require_same_way(earlier, over_scheduler=over_scheduler)
     return earlier
 
 
@@ -72,7 +72,7 @@ def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any])
     return RunWriter.resume(options.output, facts)
 
 
-def check_same_way(run: Run | None, *, over_scheduler: bool) -> None:
+def require_same_way(run: Run | None, *, over_scheduler: bool) -> None:
     """Refuse to go on with a run on one machine over a scheduler, or the other way round: their keys differ.
 
     Raises:
@@ -90,7 +90,7 @@ def recorded_device(run: Run | None) -> dict[str, Any] | None:
     return None if run is None or run.devices.empty else rows(run.devices)[-1]
 
 
-def check_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+def require_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     """Refuse to mix the times of two devices, or of two drivers, under one name.
 
     Raises:

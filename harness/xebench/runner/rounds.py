@@ -18,7 +18,7 @@ from xebench.patterns.plan import Family
 from xebench.records.claim import Claim
 from xebench.results.analysis.answer import Circumstances, judge
 from xebench.results.analysis.intervals import Interval, grouped_interval
-from xebench.results.analysis.judge import Comparison, family_comparisons, in_brief
+from xebench.results.analysis.judge import Pair, in_brief, pairs_of_family
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import RunBudget
@@ -58,11 +58,11 @@ def pairs_so_far(progress: FamilyProgress) -> list[PairSoFar]:
     members = progress.rows()
     baseline = find_baseline(members, role=lambda case: str(case["role"]))
     return [
-        pair for one in family_comparisons(members) for pair in _pair(progress, one, is_first=one.baseline is baseline)
+        pair for one in pairs_of_family(members) for pair in _pair(progress, one, is_first=one.baseline is baseline)
     ]
 
 
-def _pair(progress: FamilyProgress, one: Comparison, *, is_first: bool) -> Iterator[PairSoFar]:
+def _pair(progress: FamilyProgress, one: Pair, *, is_first: bool) -> Iterator[PairSoFar]:
     name, against, claimed = str(one.case["variant"]), str(one.baseline["variant"]), one.claim is not None
     if judged := one.ended():
         word = one.claim.word if one.claim else None

@@ -196,7 +196,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 exclusive=options.exclusive,
                 unseen=lambda why: progress.say(f"another run on this device would not be noticed: {why}"),
             )
-            looks: list[Callable[[], object]] = [signals.check]
+            looks: list[Callable[[], object]] = [signals.raise_caught]
             worker = DeviceWorker(
                 partial(
                     start_worker,
@@ -227,7 +227,7 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
     device = selection.device
     progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
     if recorded is not None:
-        resume.check_same_device(recorded, device.to_row())
+        resume.require_same_device(recorded, device.to_row())
     return device
 
 
@@ -323,7 +323,7 @@ class _PartOfRun:
 
     def _manager(self, row: Mapping[str, Any], first: tuple[int, int]) -> Manager:
         watch = SharingWatch(self.lock, self._tell_of_other_run)
-        self.looks += [self.writer.check_in_place, watch.shared]
+        self.looks += [self.writer.require_in_place, watch.shared]
         return Manager(
             row,
             self.writer,

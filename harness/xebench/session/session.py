@@ -29,8 +29,8 @@ from xebench.session.recorder import NO_TRAFFIC, Traffic
 from xebench.session.session_kernels import SessionKernels
 from xebench.session.several_devices import (
     as_sycl,
-    check_copy,
     devices_alike,
+    require_copyable,
     several_devices,
 )
 from xebench.session.spread import Ranks, core_threads, cores, device_lanes
@@ -124,7 +124,7 @@ class Session(RecordedQueues):
         began = self._clock()
         queue = queue or self.queue
         if self._several:
-            check_copy(destination, source)
+            require_copyable(destination, source)
         waits = [as_sycl(event) for event in depends]
         with recording.unrecorded:
             event = DeviceEvent(device_memory.copy_async(queue, destination, source, waits), keep=(destination, source))

@@ -141,7 +141,7 @@ def _engines_of_stacks(device: Device, count: int) -> SeveralDevices:
     return SeveralDevices(tuple(engines[:count]), _words(what, engines[:count]), are_parts=True)
 
 
-def check_copy(destination: Any, source: Any) -> None:
+def require_copyable(destination: Any, source: Any) -> None:
     """Refuse a copy that would fail or hang; either side may be an array of the host.
 
     Raises:

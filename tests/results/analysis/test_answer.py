@@ -16,7 +16,7 @@ from xebench.results.analysis.answer import (
     outcome_of,
 )
 from xebench.results.analysis.intervals import UNKNOWN, Interval, blurred
-from xebench.results.analysis.judge import Comparison, in_brief, judge_accuracy, judge_end, without_speedup
+from xebench.results.analysis.judge import Pair, in_brief, judge_accuracy, judge_end, without_speedup
 from xebench.vocabulary import ANSWERED, REASON_CODES, Answer, Flag, Outcome
 
 FASTER = Claim("faster")
@@ -93,11 +93,11 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
 
     def answers(claim: Claim, *, here: bool) -> list[str]:
         device = {"name": "Intel(R) Data Center GPU Max 1550" if here else "Arc"}
-        pair = Comparison({}, case, claim)
+        pair = Pair({}, case, claim)
         return [pair.judge(one, device, Circumstances()).answer for one in (little, much, unsure)]
 
     def slowed(low: float, high: float) -> str:
-        pair = Comparison({}, case, Claim("slower", figure=Figure(1 / 3, device="Max 1550", line="G 1")))
+        pair = Pair({}, case, Claim("slower", figure=Figure(1 / 3, device="Max 1550", line="G 1")))
         return pair.judge(interval(low, high), {"name": "Max 1550"}, Circumstances()).answer
 
     assert (slowed(0.8, 0.9), slowed(0.4, 0.5)) == ("no effect", "holds"), "0.8 of the figure, either way"
@@ -115,7 +115,7 @@ def test_how_much_is_judged_where_somebody_promises_it() -> None:
 def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -> None:
     claim = Claim(word, not_asked="made of devices with stacks=2")
     case = {"status": status, "reason": None, "same_within": 0.02, "error_ulp": 1.0, "variant": "naive"}
-    pair = Comparison({**case, "status": "ok"}, case, claim)
+    pair = Pair({**case, "status": "ok"}, case, claim)
     found = pair.ended() or pair.judge(interval(1.5, 1.6), {}, Circumstances())
     assert (found.answer, found.code, found.reason) == ("not asked", "other device", "made of devices with stacks=2")
     assert in_brief(found.answer, found.code, found.reason, word=word, baseline="naive") == found.reason
@@ -126,14 +126,14 @@ def test_what_is_claimed_of_other_devices_is_not_asked(word: str, status: str) -
 def test_one_program_is_compared_with_nothing_but_its_errors(word: str) -> None:
     case = {"status": "ok", "reason": "", "variant": "v", "program": "p", "error_ulp": 1.0, "same_within": None}
     claim = Claim(word)
-    found = Comparison(case, case, claim).ended(blocks=30)
+    found = Pair(case, case, claim).ended(blocks=30)
     assert found is not None
     assert found.answer == ("no effect" if word == "accurate" else "same program") and found.outcome == "none"
     for other in ({**case, "program": "q"}, {**case, "program": None}):
-        assert Comparison(other, case, Claim("faster")).ended(blocks=30) is None
-    assert Comparison(case, case, None).ended(blocks=30) is None, "equal programs are how a run is looked at"
-    assert Comparison({**case, "program": None}, case, None).same_program is None
-    failed = Comparison(case, {**case, "status": "wrong"}, claim).ended(blocks=30)
+        assert Pair(other, case, Claim("faster")).ended(blocks=30) is None
+    assert Pair(case, case, None).ended(blocks=30) is None, "equal programs are how a run is looked at"
+    assert Pair({**case, "program": None}, case, None).same_program is None
+    failed = Pair(case, {**case, "status": "wrong"}, claim).ended(blocks=30)
     assert failed is not None and failed.answer != "same program"
 
 

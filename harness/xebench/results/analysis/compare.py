@@ -93,7 +93,7 @@ def compare(before: ComparedTables, after: ComparedTables, threshold: float = TH
     Raises:
         ValueError: The threshold is negative.
     """
-    check(threshold)
+    require_threshold(threshold)
     sides = _RunSide(before), _RunSide(after)
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
@@ -112,14 +112,14 @@ def compare_pairs(before: ComparedTables, after: ComparedTables, threshold: floa
     Raises:
         ValueError: The threshold is negative.
     """
-    check(threshold)
+    require_threshold(threshold)
     sides = _RunSide(before), _RunSide(after)
     old, new = ({_question(pair): pair for pair in rows(run.pairs)} for run in (before, after))
     matches = [(old.get(key), new.get(key)) for key in {**new, **old}]
     return [_pair_row(match, sides, threshold) for match in matches]
 
 
-def check(threshold: float) -> None:
+def require_threshold(threshold: float) -> None:
     """Refuse what is no threshold.
 
     Raises:
@@ -208,7 +208,7 @@ def _pair_row(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) 
             outcome, reason = Outcome.NONE, without[0]
         else:
             change = intervals.quotient(ratios[1], ratios[0])
-            outcome, reason = judge_ratio(change, threshold, answer.describe(change, "blocks"))
+            outcome, reason = outcome_beyond(change, threshold, answer.describe(change, "blocks"))
     return {
         **{name: either[name] for name in (*_QUESTION, "role", "metric")},
         "before_answer": then and then["answer"],
@@ -341,10 +341,10 @@ def _conclude(
     if obstacle:
         return intervals.UNKNOWN, Outcome.NONE, obstacle
     ratio = intervals.independent_ratio(before.time_ns, after.time_ns, before.instances, after.instances)
-    return ratio, *judge_ratio(ratio, threshold, answer.describe(ratio, "samples"))
+    return ratio, *outcome_beyond(ratio, threshold, answer.describe(ratio, "samples"))
 
 
-def judge_ratio(ratio: intervals.Interval, threshold: float, words: str) -> tuple[str, str]:
+def outcome_beyond(ratio: intervals.Interval, threshold: float, words: str) -> tuple[str, str]:
     """The outcome of a ratio, and a reason.
 
     Args:

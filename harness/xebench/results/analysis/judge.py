@@ -47,7 +47,7 @@ FIGURE_MARGIN: Final = 0.8
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Pair:
     """A variant, what it is compared with, and what is claimed of that.
 
     Attributes:
@@ -228,7 +228,7 @@ def lanes(case: Row) -> str:
     return "" if None in widths else " and ".join(map(str, sorted(set(widths))))
 
 
-def family_comparisons(members: Sequence[Row]) -> Iterator[Comparison]:
+def pairs_of_family(members: Sequence[Row]) -> Iterator[Pair]:
     """All comparisons of a family; none without a naive, baseline or antipattern variant.
 
     The one without a claim comes first: with the variant that the case names, else with the baseline, where nothing is
@@ -244,11 +244,11 @@ def family_comparisons(members: Sequence[Row]) -> Iterator[Comparison]:
     for case in members:
         claims = [claim for claim in from_json(case["claims"]) if not claim.of_code]
         if case is not baseline and not any(_is_answered_by(claim, baseline) for claim in claims):
-            yield Comparison(by_name.get(case.get("against"), baseline), case, None)
+            yield Pair(by_name.get(case.get("against"), baseline), case, None)
         for claim in claims:
             against = by_name.get(claim.against or baseline["variant"])
             if against is not None:  # else a run of this variant alone
-                yield Comparison(against, case, claim)
+                yield Pair(against, case, claim)
 
 
 def _is_answered_by(claim: Claim, baseline: Row) -> bool:

@@ -18,7 +18,7 @@ from xebench.records.claim import columns
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
-from xebench.results.analysis.judge import Comparison, family_comparisons
+from xebench.results.analysis.judge import Pair, pairs_of_family
 from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
@@ -45,7 +45,7 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
     blocks = _BlockMedians(cases, samples)
     used = by_device(devices)
     roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
-    compared = list(_compared(cases, blocks))
+    compared = list(_sampled_pairs(cases, blocks))
     priors = _priors(compared)
     result: list[Row] = []
     for pair in compared:
@@ -89,14 +89,14 @@ def measured_pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataF
         samples: The table `samples`.
         devices: The table `devices`.
     """
-    used, compared = by_device(devices), list(_compared(cases, _BlockMedians(cases, samples)))
+    used, compared = by_device(devices), list(_sampled_pairs(cases, _BlockMedians(cases, samples)))
     priors = _priors(compared)
     for pair in compared:
         if pair.claim is None:
             yield _measured(pair, used.get(device_key(pair.case), {}), priors.get(pair.kind, NOTHING))
 
 
-def _measured(pair: _Pair, device: Row, prior: Prior) -> MeasuredPair:
+def _measured(pair: _SampledPair, device: Row, prior: Prior) -> MeasuredPair:
     shared, quantum = pair.shared.settled, 0.0
     if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
         quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
@@ -218,7 +218,7 @@ class _BlockMedians:
 
 
 @dataclass(frozen=True)
-class _Pair(Comparison):
+class _SampledPair(Pair):
     """A comparison in one state.
 
     Attributes:
@@ -237,19 +237,19 @@ class _Pair(Comparison):
         return *device_key(self.case), self.case["metric"], self.state
 
 
-def _compared(cases: pd.DataFrame, blocks: _BlockMedians) -> Iterator[_Pair]:
+def _sampled_pairs(cases: pd.DataFrame, blocks: _BlockMedians) -> Iterator[_SampledPair]:
     families: dict[str, list[Row]] = {}
     for case in rows(cases):
         families.setdefault(case["family_id"], []).append(case)
-    for one in itertools.chain.from_iterable(map(family_comparisons, families.values())):
+    for one in itertools.chain.from_iterable(map(pairs_of_family, families.values())):
         for state in blocks.states(one.baseline, one.case):
             sides = (one.baseline["case_id"], one.case["case_id"])
             spoilt = next((told for side in sides if (told := blocks.spoilt.get((side, str(state))))), None)
             shared = blocks.shared(one.baseline, one.case, state)
-            yield _Pair(one.baseline, one.case, one.claim, state, shared, spoilt)
+            yield _SampledPair(one.baseline, one.case, one.claim, state, shared, spoilt)
 
 
-def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
+def _priors(pairs: Iterable[_SampledPair]) -> Mapping[tuple[str | None, ...], Prior]:
     """The pooled variance between instances for each device, metric and state."""
     medians: dict[tuple[str | None, ...], list[Sequence[float]]] = {}
     for pair in pairs:
@@ -260,7 +260,7 @@ def _priors(pairs: Iterable[_Pair]) -> Mapping[tuple[str | None, ...], Prior]:
     return {kind: prior_of(known) for kind, known in medians.items()}
 
 
-def _row(pair: _Pair, device: Row, prior: Prior) -> Row:
+def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
     # the interval's own count: an instance that was cut off is excluded
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import intervals, summaries
-from xebench.results.analysis.compare import ComparedTables, check, judge_ratio, obstacle_between
+from xebench.results.analysis.compare import ComparedTables, obstacle_between, outcome_beyond, require_threshold
 from xebench.results.analysis.intervals import (
     CONFIDENCE,
     Interval,
@@ -46,7 +46,7 @@ def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
     Raises:
         ValueError: The threshold is negative.
     """
-    check(threshold)
+    require_threshold(threshold)
     sides = _Sides(run)
     between = [pair for pair in measured_pairs(run.cases, run.samples, run.devices) if _are_versions(pair)]
     # the same program cannot be slower, so it is not judged
@@ -87,7 +87,7 @@ def _concluded(pair: MeasuredPair, threshold: float, count: int) -> tuple[interv
     together = f"all {count} pairs together" if count > 1 else "the only pair"
     span = f"{ratio.low:.3f} to {ratio.high:.3f} at 95 % for {together}"
     words = f"{ratio.estimate:.3f}, {span}, {ratio.n} blocks of {ratio.groups} instances"
-    return ratio, *judge_ratio(ratio, threshold, words)
+    return ratio, *outcome_beyond(ratio, threshold, words)
 
 
 def _together(pair: MeasuredPair, count: int) -> intervals.Interval:

@@ -31,7 +31,7 @@ def prepare() -> None:
     Raises:
         BrokenEnvironment: packages or libraries are missing, or do not fit together.
     """
-    check_environment()
+    require_environment()
     _raise(numba_sycl.loading.prepare())
 
 
@@ -42,7 +42,7 @@ def _raise(failure: tuple[str, str] | None) -> None:
         raise BrokenEnvironment(f"the SYCL runtime cannot be loaded ({reason}): {step}")
 
 
-def check_environment() -> None:
+def require_environment() -> None:
     """Check versions and files without importing or running anything of SYCL.
 
     Raises:

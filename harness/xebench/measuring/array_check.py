@@ -197,7 +197,7 @@ def _other_integers(expected: Array, least: int, largest: int, source: random.Ra
     return flipped
 
 
-def check_reference(
+def usable_reference(
     expected: Any,
     declared: Mapping[str, tuple[tuple[int, ...], Any]],
     initial: Mapping[str, Any],
@@ -243,7 +243,7 @@ def check_reference(
         if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
         before = np.broadcast_to(np.asarray(initial[name]), shape) if name in initial else None
-        if before is not None and compare(name, before.astype(dtype), value, rtol, atol).fault is None:
+        if before is not None and check_array(name, before.astype(dtype), value, rtol, atol).fault is None:
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")
         if _one_number_passes(value, rtol, atol):
             rules = f"rtol={rtol:g}, atol={atol:g}"
@@ -278,7 +278,7 @@ def _described(value: Any, array: Array | None = None) -> str:
     return "None" if value is None else f"a {type(value).__name__}{of}"
 
 
-class Compared(NamedTuple):
+class ArrayCheck(NamedTuple):
     """The comparison of one array with its reference.
 
     Attributes:
@@ -290,9 +290,9 @@ class Compared(NamedTuple):
     tolerance_used: float = 0.0
 
 
-def compare(
+def check_array(
     name: str, actual: Array, expected: Array, rtol: float, atol: float, before: Array | None = None
-) -> Compared:
+) -> ArrayCheck:
     """Compare a result with its reference.
 
     An element passes when ``|actual - expected| <= atol + rtol * |expected|``, or when both are NaN or the same
@@ -306,9 +306,9 @@ def compare(
         before: the poison that the array held; None if it is unknown.
     """
     if actual.shape != expected.shape:
-        return Compared(f"{name}: shape {actual.shape} instead of {expected.shape}")
+        return ArrayCheck(f"{name}: shape {actual.shape} instead of {expected.shape}")
     if actual.dtype != expected.dtype:
-        return Compared(f"{name}: dtype {actual.dtype} instead of {expected.dtype}")
+        return ArrayCheck(f"{name}: dtype {actual.dtype} instead of {expected.dtype}")
     counts, largest, first = 0, 0.0, None
     for number, (mine, right) in enumerate(_parts(actual, expected)):
         used = _used(mine, right, rtol, atol)
@@ -318,9 +318,9 @@ def compare(
             counts += count
             first = number * _AT_ONCE + int(wrong.argmax()) if first is None else first
     if first is None:
-        return Compared(None, largest)
+        return ArrayCheck(None, largest)
     where = tuple(int(i) for i in np.unravel_index(first, expected.shape))
-    return Compared(
+    return ArrayCheck(
         f"{name}: {counts} of {expected.size} elements differ; first at {where}: {_shown(actual, before, where)} "
         f"instead of {expected[where]} (rtol={rtol:g}, atol={atol:g})",
         largest,
