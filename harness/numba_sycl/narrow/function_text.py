@@ -109,11 +109,6 @@ def widened(before: IntegerRange, new: IntegerRange) -> IntegerRange:
     return low, high
 
 
-def is_moderate(interval: IntegerRange) -> bool:
-    """True if sums of two such numbers fit 64 bits."""
-    return interval[0] > ALL[0] // 2 and interval[1] < -(ALL[0] // 2)
-
-
 def _checked(low: int, high: int) -> IntegerRange:
     """The interval of an operation's result, which wraps around if 64 bits do not hold it."""
     return (low, high) if ALL[0] <= low <= high <= ALL[1] else ALL

@@ -20,7 +20,6 @@ _NUMBER: Final = re.compile(r"%(\d+)\b")
 _NAMED: Final = re.compile(r"%v(\d+)\b")
 #: Products of these are ids of a group's first work-item.
 _STARTS: Final = ({"WorkgroupId", "WorkgroupSize"}, {"group_id", "local_size"})
-_IDS: Final = ("GlobalInvocationId", "global_id")
 #: Limits of launches that a narrowed module is for; a kernel has the first that is good enough.
 _LIMITS: Final = tuple(sign * limit for limit in (BOUND, 1 << 28, 1 << 26, 1 << 24) for sign in (-1, 1))
 #: What is computed or compared in 64 bits, what may be negative, and what tests for that: a measure of a text, which is
@@ -66,8 +65,7 @@ def _settled(text: str, kernel: str, signature: Signature) -> str:
     function = Function(lines[start], lines[start + 1 : end])
     if function.unknown:
         return ""
-    queries, firsts = _queries(function)
-    intervals = Intervals(function, _known(function, queries, signature, -BOUND)[0], firsts)
+    intervals = Intervals(function, _known(function, _queries(function), signature, -BOUND)[0])
     changed = with_local_fences(function)
     for one in function.instructions:
         if one.kind == "comparison" and not function.is_assumed(one) and (answer := intervals.answer(one)) is not None:
@@ -106,10 +104,10 @@ def _best(head: str, body: list[str], signature: Signature) -> tuple[str, int]:
     function = Function(head, body)
     if function.unknown:
         return "", 0
-    queries, firsts = _queries(function)
+    queries = _queries(function)
 
     def for_limit(limit: int) -> str:
-        return narrowed(function, *_known(function, queries, signature, limit), firsts)
+        return narrowed(function, *_known(function, queries, signature, limit))
 
     least = for_limit(_LIMITS[-1])
     for limit in _LIMITS[:-1]:
@@ -148,21 +146,17 @@ def _query(function: Function, one: LlvmInstruction) -> tuple[str, str] | None:
     return (built_in.partition(",")[0], element) if built_in else None
 
 
-def _queries(function: Function) -> tuple[list[str], dict[str, str]]:
-    """The values that are below a limit as the index space is: ids, extents, and where a group starts.
-
-    And each id with the start of its group, below which it is not.
-    """
+def _queries(function: Function) -> list[str]:
+    """The values that are below a limit as the index space is: ids, extents, and where a group starts."""
     queries = {one.result: query for one in function.instructions if (query := _query(function, one))}
-    starts = {
-        queries[one.operands[0]][1]: one.result
+    starts = [
+        one.result
         for one in function.instructions
         if one.op == "mul" and set(one.operands) <= queries.keys()
         if {queries[name][0] for name in one.operands} in _STARTS
         if len({queries[name][1] for name in one.operands}) == 1  # in the same dimension
-    }
-    ids = {name: dimension for name, (what, dimension) in queries.items() if what in _IDS and dimension in starts}
-    return [*queries, *starts.values()], {name: starts[dimension] for name, dimension in ids.items()}
+    ]
+    return [*queries, *starts]
 
 
 def _known(

@@ -13,12 +13,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from numba_sycl.narrow import BOUND
 from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, range_of
-from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, parts_of_indices, wrapped_indices, zeros
+from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, parts_of_indices, wrapped_indices
 from numba_sycl.narrow.intervals import Intervals
 from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
@@ -31,7 +30,6 @@ def narrowed(
     function: Function,
     known: Mapping[str, IntegerRange],
     elements: Mapping[str, str],
-    least: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The function with its index arithmetic in 32 bits.
 
@@ -39,11 +37,10 @@ def narrowed(
         function: function whose values all have names.
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
-        least: values, each with a lower bound.
     """
     wrapped = wrapped_indices(function)
     while True:
-        rewriting = _Rewriting(function, known, elements, least, wrapped)
+        rewriting = _Rewriting(function, known, elements, wrapped)
         bounded = [one for one in wrapped if rewriting.is_bounded(one)]
         if bounded == wrapped:
             return rewriting.text()
@@ -57,14 +54,13 @@ class _Rewriting:
         function: Function,
         known: Mapping[str, IntegerRange],
         elements: Mapping[str, str],
-        least: Mapping[str, str],
         wrapped: Sequence[Wrapped],
     ) -> None:
         self._function = function
         self._wrapped = {id(one.test) for one in wrapped}
         self._from_end = {one.result: one for one in wrapped}
         below = (0, BOUND - 1)  # whenever there is an access
-        self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}}, least)
+        self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
         self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
         self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
@@ -263,16 +259,9 @@ class _Rewriting:
 
     def _summands(self, value: str, depth: int) -> list[str]:
         one = self._function.values.get(value)
-        if one is None or depth > 3 or not self._is_sum(one) or counts(self._function, value):
+        if one is None or depth > 3 or one.op != "add" or counts(self._function, value):
             return [value]
         return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
-
-    def _is_sum(self, one: LlvmInstruction) -> bool:
-        """True if it adds: also where no bit is set in both operands, which LLVM writes as a disjunction."""
-        if one.op != "or" or not all(map(self._is_positive, one.operands)):
-            return one.op == "add"
-        (left, right), of = one.operands, self._intervals.of
-        return of(left)[1] >> zeros(self._function, right) == 0 or of(right)[1] >> zeros(self._function, left) == 0
 
     def _gep(self, one: LlvmInstruction) -> str:
         parts = self._parts(one.operands[0]) if base_of(one) and not is_number(one.operands[0]) else None
@@ -328,15 +317,14 @@ class _Rewriting:
 
     def _binary(self, one: LlvmInstruction, values: list[str]) -> str:
         whole, bounded = one.result in self._whole, one.result in self._bounded
-        op = "add" if self._is_sum(one) else one.op
         flags = " exact" if "exact" in one.flags and whole else ""
-        if op in ("add", "sub", "mul", "shl"):
+        if one.op in ("add", "sub", "mul", "shl"):
             positive = all(map(self._is_positive, one.operands))
             rises = positive and (bounded or (whole and self._is_positive(one.result)))
             flags = " nuw nsw" if rises else " nsw" if whole else ""
-        if op == "and" and bounded and is_number(one.operands[1]):
+        if one.op == "and" and bounded and is_number(one.operands[1]):
             values[1] = str(int(values[1]) & range_of(NARROW)[1])  # which says that it is not negative
-        return f"{op}{flags} i32 {values[0]}, {values[1]}"
+        return f"{one.op}{flags} i32 {values[0]}, {values[1]}"
 
     def _of(self, value: str) -> str:
         """The low 32 bits of a value."""

@@ -15,7 +15,7 @@ def plainly(lines: list[str]) -> list[str]:
     """The lines of a function whose values all have names, respelled."""
     instructions = [read_line(line, "") for line in lines]
     values = {one.result: one for one in instructions if one.result}
-    changed = [line for one in instructions for line in _sign(one, values) or _index(one, values) or [one.line]]
+    changed = [line for one in instructions for line in _index(one, values) or [one.line]]
     return changed if changed == lines else _without_unused(changed)
 
 
@@ -28,15 +28,6 @@ def _without_unused(lines: list[str]) -> list[str]:
         if len(kept) == len(instructions):
             return [one.line for one in kept]
         instructions = kept
-
-
-def _sign(one: LlvmInstruction, values: dict[str, LlvmInstruction]) -> Sequence[str]:
-    """A sign extension from the low 32 bits, for two shifts."""
-    left = values.get(one.operands[0]) if one.op == "ashr" and one.operands[1] == "32" else None
-    if left is None or left.op != "shl" or left.operands[1] != "32":
-        return ()
-    low = f"{one.result}.low"
-    return f"  {low} = trunc i64 {left.operands[0]} to i32", f"  {one.result} = sext i32 {low} to i64"
 
 
 def _index(one: LlvmInstruction, values: dict[str, LlvmInstruction]) -> Sequence[str]:
