@@ -1,4 +1,4 @@
-"""What xebench itself costs: ``python -m tools.overhead [DEVICE]``.
+"""Cost of xebench itself: ``python -m tools.overhead [DEVICE]``.
 
 It prints what a sample costs besides its commands, against a plain dpctl loop of the same launches in the same
 process. Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead. It also prints what

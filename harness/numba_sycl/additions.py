@@ -1,4 +1,4 @@
-"""What a program that is built on this package adds to it; xebench sets all."""
+"""Additions of a program that is built on this package; xebench sets all of them."""
 
 from __future__ import annotations
 

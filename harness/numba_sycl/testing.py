@@ -53,11 +53,11 @@ def compare_launch(
     """Run a kernel in every form, and compare the arrays that it leaves.
 
     Args:
-        kernel: made by `numba_sycl.kernel`.
+        kernel: kernel made by `numba_sycl.kernel`.
         index_space: ``Range`` or ``NdRange``.
-        arguments: makes the arguments of one launch.
-        expected: of the first arguments, which are arrays, a name and what each holds afterwards.
-        ulp: the error that each array of floats may have, by name; 0 where it has none.
+        arguments: function that makes the arguments of one launch.
+        expected: name and final contents of each leading array argument, in order.
+        ulp: largest error of each array of floats in units in the last place, by name; 0 if not given.
 
     Raises:
         KernelCompileError: it cannot be compiled.

@@ -65,13 +65,13 @@ class BackEnd:
         """Optimise a module and emit it.
 
         Args:
-            module: in LLVM's text.
+            module: LLVM IR as text.
             triple: LLVM's name of the target.
             unroll: True to unroll loops with a hint.
             clean: True for an optimised module, of which only unused parts are dropped.
 
         Returns:
-            The optimised module in LLVM's text, without names of values, and its SPIR-V: the same in every process.
+            The optimised LLVM IR as text, without names of values, and its SPIR-V: the same in every process.
 
         Raises:
             BackEndError: the back end refuses it, or crashes on it.

@@ -196,8 +196,8 @@ def array_of(context: Any, builder: Any, array: DeviceArray, data: Any, extents:
     """A contiguous array.
 
     Args:
-        context: that lowers the kernel.
-        builder: of the function.
+        context: target context that lowers the kernel.
+        builder: builder of the function's IR.
         array: its type.
         data: pointer to its first element.
         extents: its shape.

@@ -1,4 +1,4 @@
-"""What LLVM's optimizer writes in one way, written in the way in which narrowing looks for it: the same numbers."""
+"""Spellings of LLVM's optimizer, rewritten as the equal ones that narrowing looks for."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class CaseOver(Message, frozen=True):
 
 
 class Returned(Message, frozen=True):
-    """What the method returned, or raised, pickled; an exception may be the user's own.
+    """Result of the method, or the exception it raised, pickled; an exception may be the user's own.
 
     The method that collects kernels (`xebench.isa`) sends one for each kernel.
     """
