@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         KernelBuildError,
         KernelCompileError,
         KernelError,
-        NeedsOcloc,
         NotSimulated,
         OptionError,
         ProfilingUnavailable,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
         UnsupportedByDevice,
     )
     from numba_sycl.events import DeviceEvent
-    from numba_sycl.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
     from numba_sycl.kernel_api import NdRange, Range
     from numba_sycl.kernel_options import KernelOptions, options_of
     from numba_sycl.launch import PreparedLaunch
@@ -62,14 +60,12 @@ __all__ = [
     "CompiledKernel",
     "DeviceEvent",
     "DeviceKernel",
-    "ForeignKernel",
     "IndexSpaceError",
     "KernelBuildError",
     "KernelCompileError",
     "KernelError",
     "KernelOptions",
     "NdRange",
-    "NeedsOcloc",
     "NotSimulated",
     "OptionError",
     "ParametricKernel",
@@ -89,11 +85,9 @@ __all__ = [
     "kernel",
     "kernel_api",
     "native",
-    "opencl_kernel",
     "options_of",
     "separate_context",
     "specialize",
-    "spirv_kernel",
     "sub_group",
     "vector",
     "work_group",
@@ -125,7 +119,6 @@ _named = lazily(
             "IndexSpaceError",
             "KernelBuildError",
             "KernelCompileError",
-            "NeedsOcloc",
             "NotSimulated",
             "OptionError",
             "ProfilingUnavailable",
@@ -133,11 +126,6 @@ _named = lazily(
             "UnsupportedByDevice",
         ),
         "numba_sycl.events": ("DeviceEvent",),
-        "numba_sycl.foreign_kernel": (
-            "ForeignKernel",
-            "opencl_kernel",
-            "spirv_kernel",
-        ),
         "numba_sycl.kernel_api": (
             "NdRange",
             "Range",

@@ -11,16 +11,12 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from numba_sycl import additions
-from numba_sycl.errors import NeedsSyclCompiler
-from numba_sycl.foreign_kernel import ForeignKernel
 from numba_sycl.identity import UnknownIdentity, kernel_key
 from numba_sycl.kernel_options import SourceKernel
-from numba_sycl.signature import CompiledKernel, Signature, not_a_kernel, signature_of
+from numba_sycl.signature import CompiledKernel, OtherKernel, Signature, not_a_kernel, signature_of
 from numba_sycl.spirv_cache import OWN, SpirvCache, kept_or_compiled, toolchain
 from numba_sycl.stacks import check_numba, is_current, numba_dpex_adapter
 
@@ -86,8 +82,7 @@ def compile_kernel(
     """Compile a kernel to SPIR-V for an index space and arguments, once a process.
 
     Args:
-        kernel: made by ``numba_sycl.kernel``, ``opencl_kernel``, ``sycl_kernel``, ``spirv_kernel`` or
-            ``numba_dpex.kernel``.
+        kernel: made by ``numba_sycl.kernel`` or ``numba_dpex.kernel``, or an `OtherKernel`.
         index_space: ``kernel_api.Range`` or ``NdRange``; only its kind and dimensions matter.
         args: the kernel's arguments after the item; only their types matter.
         cache: looked up first and filled after; None compiles.
@@ -104,10 +99,10 @@ def compile_kernel(
 def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """``compile_kernel`` for a signature that is known already."""
     started = time.perf_counter_ns()
-    if not isinstance(kernel, ForeignKernel) and not hasattr(kernel, "py_func"):
+    if not isinstance(kernel, OtherKernel) and not hasattr(kernel, "py_func"):
         raise not_a_kernel(kernel)
     earlier = _compiled.setdefault(kernel, {})
-    if signature in earlier and isinstance(kernel, ForeignKernel):
+    if signature in earlier and isinstance(kernel, OtherKernel):
         return replace(earlier[signature], stages={})
     if signature in earlier:
         return replace(earlier[signature], stages={"typing": time.perf_counter_ns() - started}, cached=True)
@@ -117,18 +112,9 @@ def compile_for(kernel: Any, signature: Signature, cache: SpirvCache | None) -> 
 
 def of_this_stack(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
     """A kernel by the compiler of this environment, or what was kept of it."""
-    if isinstance(kernel, ForeignKernel) and kernel.sycl:
-        return _compile_sycl(kernel, signature, cache)
-    if isinstance(kernel, ForeignKernel):
-        return CompiledKernel.of_foreign(kernel, signature)
+    if isinstance(kernel, OtherKernel):
+        return kernel.compiled(signature, cache)
     if is_current():
         return find_or_compile(kernel, signature, cache)
     code: CompiledKernel = numba_dpex_adapter().compile_by_numba(kernel, signature, cache)
-    return code
-
-
-def _compile_sycl(kernel: ForeignKernel, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
-    if additions.sycl_module is None:
-        raise NeedsSyclCompiler(kernel.name, "no program that uses this package compiles it")
-    code: CompiledKernel = import_module(additions.sycl_module).compile_sycl(kernel, signature, cache)
     return code

@@ -20,9 +20,7 @@ import dpctl.program
 from numba_sycl import level_zero_library, opencl_library
 from numba_sycl.errors import KernelBuildError
 from numba_sycl.native_handles import device_handle, kernel_handle
-from numba_sycl.opencl_modules import spirv_of
 from numba_sycl.signature import CompiledKernel
-from numba_sycl.spirv_module import without_assumptions
 from numba_sycl.sycl_types import Device, Queue
 
 _BUILD_LOG = 0x1183
@@ -103,10 +101,6 @@ def driver_reason(code: bytes, language: str, device: Device, options: str) -> s
         return f"{NO_REASON} ({error})"
 
 
-#: Build options of OpenCL C's text, which mean nothing for the SPIR-V that it became.
-_OF_THE_TEXT = ("-D", "-I", "-cl-std=")
-
-
 @dataclass(frozen=True, eq=False)
 class DeviceKernel:
     """A kernel built by the driver of one device, in one context.
@@ -156,35 +150,17 @@ class DeviceKernel:
         return bool(self.context.get_devices()[0] == self.device)
 
 
-def module_of(compiled: CompiledKernel, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
-    """The parts of a kernel for a device's driver: the code, its language, and the flags that apply.
-
-    Raises:
-        NeedsOcloc: it is in OpenCL C, which the driver does not take, and nothing makes SPIR-V of it here.
-        KernelBuildError: ocloc does not take its text.
-    """
-    code, language = compiled.code, compiled.language
-    if language == "opencl" and device.backend.name != "opencl":
-        assert compiled.foreign
-        code, language = spirv_of(compiled.foreign, device), "spirv"
-        flags = tuple(flag for flag in flags if not flag.startswith(_OF_THE_TEXT))
-    if (not compiled.foreign or compiled.foreign.sycl) and "intel" not in device.vendor.lower():
-        code = without_assumptions(code)
-    return code, language, flags
-
-
 def build(compiled: CompiledKernel, queue: Queue) -> DeviceKernel:
     """Build a kernel with the driver of the queue's device.
 
     Raises:
         UnsupportedByDevice: the kernel requires a sub-group size or work-group size that the device lacks.
         KernelBuildError: the driver refused it.
-        NeedsOcloc: it is in OpenCL C, which the driver does not take, and nothing makes SPIR-V of it here.
     """
     device = queue.sycl_device
     compiled.options.check_device(compiled.name, device)
     flags, ignored = compiled.options.flags_for(device)
-    code, language, flags = module_of(compiled, device, flags)
+    code, language, flags = compiled.code_for(device, flags)
     text = " ".join(flags)
     started = time.perf_counter_ns()
     try:

@@ -46,27 +46,6 @@ class KernelError(Exception):
     """The root of the errors of kernels."""
 
 
-class NeedsCompiler(KernelError, Unsupported, RuntimeError):
-    """A feature of numba-dpex alone was used where numba-dpex is not installed."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
-
-
-class NeedsOcloc(KernelError, Unsupported, RuntimeError):
-    """A kernel in OpenCL C is to run on a back end that takes SPIR-V alone, and nothing makes SPIR-V of it here."""
-
-    def __init__(self, kernel: str, backend: str, cause: str) -> None:
-        super().__init__(f"kernel {kernel} is in OpenCL C, but {backend} takes SPIR-V only: {cause}")
-
-
-class NeedsSyclCompiler(KernelError, Unsupported, RuntimeError):
-    """A kernel in SYCL C++ is to be compiled, and what compiles it is not here."""
-
-    def __init__(self, kernel: str, cause: str) -> None:
-        super().__init__(f"kernel {kernel} is in SYCL C++: {cause}")
-
-
 class NotSimulated(KernelError, NotImplementedError):
     """A function that needs several work-items at once was called in plain Python."""
 
@@ -83,10 +62,6 @@ class KernelOnly(KernelError, NotImplementedError):
 
 class NotOffered(KernelError, NotImplementedError):
     """A program uses a part of numba-dpex that this package does not have."""
-
-
-class RepairError(KernelError, RuntimeError):
-    """A repair of numba-dpex does not fit the installed version."""
 
 
 class KernelCompileError(KernelError, RuntimeError):

@@ -20,18 +20,17 @@ from numba_sycl import native_handles
 from numba_sycl.device_kernel import DeviceKernel, declared_local_bytes
 from numba_sycl.errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from numba_sycl.events import NO_CLOCK_MESSAGE, DeviceEvent, lacks_clock
-from numba_sycl.foreign_kernel import GlobalPointer, LocalPointer, Number, Parameter, StreamObject
 from numba_sycl.kernel_api import LocalAccessor
 from numba_sycl.narrow import is_within
 from numba_sycl.signature import (
     ArgumentType,
     ArrayType,
     LocalType,
+    OtherParameter,
     ScalarType,
     argument_type,
     as_usm_array,
     index_space_extents,
-    parameter_mismatch,
     scalar_dtype,
 )
 from numba_sycl.sycl_types import Event, Queue, UsmArray
@@ -49,58 +48,54 @@ _FORMATS = {
     "float32": "f4x",
     "float64": "d",
 }
-#: Local memory of a kernel that is not Python is so many bytes.
-_BYTE = native_handles.ARGUMENT_CODES["uint8"]
-#: What a kernel takes of an object of SYCL beside its pointer.
-_SIZES_AND_OFFSET = ("elements of the accessor", "of the memory", "first element")
 _COMPLEX_PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
-class _Slots:
+class Slots:
     """The slots of a signature: their struct format, type codes, and which of them are pointers."""
 
-    def __init__(self, signature: Sequence[ArgumentType | Parameter]) -> None:
+    def __init__(self, signature: Sequence[ArgumentType | OtherParameter]) -> None:
         self.format = "="
         self.codes: list[int] = []
         self.pointers: list[int] = []
-        self.accessors: list[tuple[int, LocalType | LocalPointer]] = []
+        self.accessors: list[tuple[int, int, int]] = []
         for argument in signature:
             self._add(argument)
 
-    def _value(self, dtype: str) -> None:
+    def value(self, dtype: str) -> None:
+        """Add a number."""
         self.format += _FORMATS[dtype]
         self.codes.append(native_handles.ARGUMENT_CODES[dtype])
 
-    def _add(self, argument: ArgumentType | Parameter) -> None:
-        if isinstance(argument, Number):
-            self._value(argument.dtype)
+    def pointer(self) -> None:
+        """Add a pointer to global memory."""
+        self.pointers.append(len(self.codes))
+        self.codes.append(native_handles.POINTER_CODE)
+        self.format += "Q"
+
+    def local_memory(self, ndim: int, type_code: int) -> None:
+        """Add local memory: its dimensions, and the code of its elements' type."""
+        self.accessors.append((len(self.codes), ndim, type_code))
+        self.codes.append(native_handles.LOCAL_ACCESSOR_CODE)
+        self.format += "Q"
+
+    def _add(self, argument: ArgumentType | OtherParameter) -> None:
+        if isinstance(argument, OtherParameter):
+            argument.lay_out(self)
             return
         if isinstance(argument, ScalarType):
             part = _COMPLEX_PARTS.get(argument.dtype)
             for dtype in (part, part) if part else (argument.dtype,):
-                self._value(dtype)
+                self.value(dtype)
             return
-        if isinstance(argument, StreamObject):
-            self.pointers.append(len(self.codes))
-            self.codes += native_handles.STREAM_CODES
-            self.format += "Q" * len(native_handles.STREAM_CODES)
-            return
-        if isinstance(argument, ArrayType | LocalType):
-            self._value("int64")
-            self._value("int64")
-        if isinstance(argument, ArrayType | GlobalPointer):
-            self.pointers.append(len(self.codes))
-            self.codes.append(native_handles.POINTER_CODE)
+        self.value("int64")
+        self.value("int64")
+        if isinstance(argument, ArrayType):
+            self.pointer()
         else:
-            self.accessors.append((len(self.codes), argument))
-            self.codes.append(native_handles.LOCAL_ACCESSOR_CODE)
-        self.format += "Q"
-        if isinstance(argument, ArrayType | LocalType):
-            for _ in range(2 * argument.ndim):
-                self._value("int64")
-        elif argument.is_accessor:
-            for _ in _SIZES_AND_OFFSET:
-                self._value("uint64")
+            self.local_memory(argument.ndim, native_handles.ARGUMENT_CODES[argument.dtype])
+        for _ in range(2 * argument.ndim):
+            self.value("int64")
 
 
 class ArgumentBlock:
@@ -113,14 +108,14 @@ class ArgumentBlock:
         keep: the arguments last filled in.
     """
 
-    def __init__(self, types: Sequence[ArgumentType | Parameter], queue: Queue) -> None:
+    def __init__(self, types: Sequence[ArgumentType | OtherParameter], queue: Queue) -> None:
         """Lay out the slots.
 
         Args:
             types: types of the kernel's arguments.
             queue: queue in whose context arrays must be.
         """
-        slots = _Slots(types)
+        slots = Slots(types)
         self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]  # of None, which is not looked at
         self._struct = struct.Struct(slots.format)
         self._values = ctypes.create_string_buffer(max(self._struct.size, 8))
@@ -130,11 +125,8 @@ class ArgumentBlock:
         self.codes = (ctypes.c_int32 * max(self.count, 1))(*slots.codes)
         self._pointers = slots.pointers
         self._accessors = []
-        for slot, local in slots.accessors:
-            layout = native_handles.LocalAccessorLayout(ndim=1, type_code=_BYTE)
-            if isinstance(local, LocalType):
-                layout.ndim, layout.type_code = local.ndim, native_handles.ARGUMENT_CODES[local.dtype]
-            self._accessors.append(layout)
+        for slot, ndim, type_code in slots.accessors:
+            self._accessors.append(native_handles.LocalAccessorLayout(ndim=ndim, type_code=type_code))
             self.table[slot] = ctypes.addressof(self._accessors[-1])
         self._context = queue.sycl_context
         self._known_queues: dict[int, Any] = {id(queue): queue}
@@ -163,7 +155,7 @@ class ArgumentBlock:
                 array = as_usm_array(value)
                 if array is None or array.dtype != dtype or not _fits(array, expected):
                     raise _mismatch(position, expected, value)
-                self._check_context(position, array.sycl_queue)
+                self.check_context(position, array.sycl_queue)
                 pointers.append(_flatten_array(values, array))
             elif isinstance(expected, LocalType):
                 if not isinstance(value, LocalAccessor) or argument_type(position, value) != expected:
@@ -173,7 +165,7 @@ class ArgumentBlock:
             elif isinstance(expected, ScalarType):
                 _flatten_scalar(values, position, expected, value)
             else:
-                local_shapes += (shapes := self._take_parameter(values, pointers, position, expected, value))
+                local_shapes += (shapes := expected.take(self, values, pointers, position, value))
                 local_bytes += sum(map(prod, shapes))
         if local_bytes:
             check_local_memory(local_bytes)
@@ -192,31 +184,8 @@ class ArgumentBlock:
         for layout, shape in zip(self._accessors, local_shapes, strict=True):
             layout.dim0, layout.dim1, layout.dim2 = (*shape, 1, 1)[:3]
 
-    def _take_parameter(
-        self, values: list[Any], pointers: list[int], position: int, expected: Parameter, value: Any
-    ) -> list[tuple[int, ...]]:
-        """Put in an argument of a kernel that is not Python; gives the shape of its local memory in bytes, if any."""
-        error = parameter_mismatch(position, expected, value)
-        if error:
-            raise error
-        if isinstance(expected, StreamObject):
-            pointers.append(ctypes.addressof(value))
-            values += [0] * len(native_handles.STREAM_CODES)
-            return []
-        if isinstance(expected, LocalPointer):
-            size = prod(map(int, value._shape))
-            values += [0, size, size, 0] if expected.is_accessor else [0]
-            return [(size * np.dtype(value._dtype).itemsize,)]
-        if isinstance(expected, GlobalPointer):
-            array = as_usm_array(value)
-            self._check_context(position, array.sycl_queue)
-            pointers.append(array._pointer)
-            values += [array._pointer, array.size, array.size, 0] if expected.is_accessor else [array._pointer]
-            return []
-        values.append(value)
-        return []
-
-    def _check_context(self, position: int, queue: Queue) -> None:
+    def check_context(self, position: int, queue: Queue) -> None:
+        """Raise ArgumentError if an array is in another context than the launch."""
         if id(queue) in self._known_queues:
             return
         if queue.sycl_context != self._context:
@@ -406,16 +375,9 @@ class PreparedLaunch:
             if expected == _ANY_UNSIGNED or (isinstance(expected, ArrayType) and expected.layout != "C")
         ]
         self.rebind(args)
-        if device_kernel.compiled.foreign and self._block.count != device_kernel.kernel.num_args:
-            raise ArgumentError(
-                f"kernel {device_kernel.compiled.name} has {device_kernel.kernel.num_args} arguments in its code, "
-                f"{self._block.count} are stated: correct arguments="
-            )
-        if self._block.count != device_kernel.kernel.num_args:
-            raise SubmissionError(
-                f"kernel {device_kernel.compiled.name} was built with {device_kernel.kernel.num_args} flattened "
-                f"arguments, its signature has {self._block.count}"
-            )
+        taken = device_kernel.kernel.num_args
+        if self._block.count != taken:
+            raise device_kernel.compiled.miscounted(taken, self._block.count)
 
     def rebind(self, args: Sequence[Any]) -> None:
         """Take other arguments of the same types for the submissions from now on; a few microseconds.
@@ -487,6 +449,6 @@ class PreparedLaunch:
                     f"kernel {compiled.name} was not submitted: it declares {declared} bytes of local memory, and the "
                     f"device has {available}: declare less"
                 )
-            doubt = ": are the argument types that are stated those of its code?" if compiled.foreign else ""
+            doubt = compiled.doubt
             raise SubmissionError(f"kernel {compiled.name} was not submitted{doubt}; DPCTL_VERBOSITY=error prints why")
         return DeviceEvent.own(reference, self._block.keep)

@@ -85,10 +85,6 @@ POINTER_CODE = 10
 
 LOCAL_ACCESSOR_CODE = 11
 
-STREAM_CODES = (12, *[13] * 12)
-
-"""The same of a ``sycl::stream``, which is 13 arguments; only our own shim takes it."""
-
 
 class LocalAccessorLayout(ctypes.Structure):
     """``MDLocalAccessor``: the extents and the element type of a local memory argument."""
@@ -100,12 +96,6 @@ class LocalAccessorLayout(ctypes.Structure):
         ("dim1", _SIZE),
         ("dim2", _SIZE),
     ]
-
-
-class Stream(ctypes.Structure):
-    """A ``sycl::stream`` of a launch: bytes of all that it prints, and of the longest statement."""
-
-    _fields_ = [("bytes", _SIZE), ("statement_bytes", _SIZE)]
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New

@@ -8,19 +8,19 @@ one compilation serves all queues.
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from numba_sycl.errors import ArgumentError, IndexSpaceError
-from numba_sycl.foreign_kernel import ForeignKernel, GlobalPointer, LocalPointer, Parameter, StreamObject
+from numba_sycl.errors import ArgumentError, IndexSpaceError, KernelError, SubmissionError
 from numba_sycl.kernel_api import LocalAccessor, NdRange, Range
 from numba_sycl.kernel_options import KernelOptions
-from numba_sycl.native_handles import Stream
-from numba_sycl.sycl_types import UsmArray
+from numba_sycl.spirv_module import without_assumptions
+from numba_sycl.sycl_types import Device, UsmArray
 from numba_sycl.tensor import usm_ndarray
 
 _DTYPES = (
@@ -83,6 +83,30 @@ class ScalarType:
 ArgumentType = ArrayType | LocalType | ScalarType
 
 
+class OtherParameter(ABC):
+    """A parameter of a kernel that is not Python; such kernels are of a program that is built on this package.
+
+    Attributes:
+        dtype: dtype name of its elements, or None.
+    """
+
+    dtype: str | None
+
+    @abstractmethod
+    def lay_out(self, slots: Any) -> None:
+        """Add what it is to the `numba_sycl.launch.Slots` of a kernel."""
+
+    @abstractmethod
+    def take(
+        self, block: Any, values: list[Any], pointers: list[int], position: int, value: Any
+    ) -> Sequence[tuple[int, ...]]:
+        """Add an argument to the values and pointers of a launch; gives the shape of its local memory in bytes, if any.
+
+        Raises:
+            ArgumentError: it does not fit.
+        """
+
+
 @dataclass(frozen=True)
 class Signature:
     """The index space and the arguments of one compilation.
@@ -96,7 +120,7 @@ class Signature:
 
     item: str
     ndim: int
-    arguments: tuple[ArgumentType | Parameter, ...]
+    arguments: tuple[ArgumentType | OtherParameter, ...]
     atomic64: bool = True
 
     def serves(self, launch: Signature) -> bool:
@@ -155,44 +179,9 @@ def argument_type(position: int, value: Any) -> ArgumentType:
     return ScalarType(dtype)
 
 
-def parameter_mismatch(position: int, parameter: Parameter, value: Any) -> ArgumentError | None:
-    """The error to raise for a value that a kernel in OpenCL C or SPIR-V cannot take; None if it can."""
-    fault = _misfit(parameter, value)
-    return ArgumentError(f"argument {position} {fault}; the kernel takes {parameter}") if fault else None
-
-
-def _misfit(parameter: Parameter, value: Any) -> str:
-    """The reason why a value does not fit; "" if it does."""
-    if isinstance(parameter, GlobalPointer):
-        return _array_misfit(parameter, as_usm_array(value)) or ""
-    if isinstance(parameter, StreamObject):
-        return "" if isinstance(value, Stream) else f"is {_describe_value(value)}"
-    if isinstance(parameter, LocalPointer):
-        dtype = np.dtype(value._dtype).name if isinstance(value, LocalAccessor) else ""
-        return "" if dtype and parameter.dtype in (None, dtype) else f"is {_describe_value(value)}"
-    fits = type(value) is int or (type(value) is float and parameter.dtype.startswith("float"))
-    return "" if fits or scalar_dtype(value) == parameter.dtype else f"is {_describe_value(value)}"
-
-
-def _array_misfit(pointer: GlobalPointer, array: UsmArray | None) -> str | None:
-    if array is None:
-        return "is no USM array"
-    if pointer.dtype not in (None, _NAMES[array.dtype]):
-        return f"is an array of {_NAMES[array.dtype]}"
-    return "is an array that is not contiguous" if _layout(array) == "A" else None
-
-
-def _describe_value(value: Any) -> str:
-    """Describe a value for the caller who passed it."""
-    try:
-        return str(argument_type(0, value))
-    except ArgumentError:
-        return f"a {type(value).__name__}"
-
-
 def name_of(kernel: Any) -> str:
     """A kernel's name, as its source has it."""
-    name: str = kernel.name if isinstance(kernel, ForeignKernel) else kernel.py_func.__name__
+    name: str = kernel.name if isinstance(kernel, OtherKernel) else kernel.py_func.__name__
     return name
 
 
@@ -218,8 +207,8 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
         ArgumentError: no kernel, wrong number of arguments, or one of a kind that kernels do not take.
         IndexSpaceError: not an index space, or local memory without work-groups.
     """
-    if isinstance(kernel, ForeignKernel):
-        return _signature_of_foreign(kernel, index_space, args)
+    if isinstance(kernel, OtherKernel):
+        return kernel.signature_of(index_space, args)
     function = getattr(kernel, "py_func", None)
     if function is None:
         raise not_a_kernel(kernel)
@@ -230,7 +219,7 @@ def signature_of(kernel: Any, index_space: Any, args: Sequence[Any]) -> Signatur
         raise ArgumentError(f"kernel {name} takes {parameters - 1} arguments after its item, {len(args)} given")
     arguments = tuple(argument_type(position, value) for position, value in enumerate(args))
     if local is None and any(isinstance(argument, LocalType) for argument in arguments):
-        raise _needs_groups(name)
+        raise needs_groups(name)
     arrays = (as_usm_array(value) for value in args)
     first = next((array for array in arrays if array is not None), None)
     atomic64 = True if first is None else bool(first.sycl_device.has_aspect_atomic64)
@@ -245,23 +234,8 @@ def _asks_for_item(function: Any) -> bool:
     return str(getattr(annotation, "__name__", annotation)).rpartition(".")[2] in ("Item", "NdItem")
 
 
-def _signature_of_foreign(kernel: ForeignKernel, index_space: Any, args: Sequence[Any]) -> Signature:
-    extents, local = index_space_extents(index_space)
-    if len(args) != len(kernel.parameters):
-        takes = ", ".join(map(str, kernel.parameters)) or "none"
-        raise ArgumentError(
-            f"kernel {kernel.name} takes {len(kernel.parameters)} arguments ({takes}), {len(args)} given"
-        )
-    for position, (parameter, value) in enumerate(zip(kernel.parameters, args, strict=True)):
-        error = parameter_mismatch(position, parameter, value)
-        if error:
-            raise ArgumentError(f"kernel {kernel.name}: {error}")
-    if local is None and any(isinstance(parameter, LocalPointer) for parameter in kernel.parameters):
-        raise _needs_groups(kernel.name)
-    return Signature("Item" if local is None else "NdItem", len(extents), kernel.parameters)
-
-
-def _needs_groups(name: str) -> IndexSpaceError:
+def needs_groups(name: str) -> IndexSpaceError:
+    """The error to raise for local memory without work-groups."""
     return IndexSpaceError(f"kernel {name} has a LocalAccessor, which needs an NdRange with a work-group size")
 
 
@@ -271,7 +245,7 @@ class CompiledKernel:
 
     Attributes:
         name: the kernel's name in its code.
-        spirv: the module; empty for OpenCL C.
+        spirv: the module.
         options: the kernel's options.
         signature: index space and argument types that it was compiled for.
         stages: time of each stage in ns: "typing" (numba's typing and lowering) and "translate" (LLVM to SPIR-V);
@@ -279,7 +253,6 @@ class CompiledKernel:
         cached: True if no compiler ran: it came from disk or was compiled earlier in this process.
         compiler: compiler that made it, with versions; empty for kernels that are not Python.
         llvm_ir: the LLVM IR that was translated; None when it came from disk.
-        foreign: kernel itself, if it is not Python.
         narrow: module with 32-bit index arithmetic; empty without one.
         limit: limit of launches that may use it (`numba_sycl.narrow.is_within`); 0 for none.
         bounded: True for that module itself.
@@ -293,32 +266,62 @@ class CompiledKernel:
     cached: bool
     compiler: str = ""
     llvm_ir: str | None = field(default=None, repr=False)
-    foreign: ForeignKernel | None = None
     narrow: bytes = field(default=b"", repr=False)
     limit: int = 0
     bounded: bool = False
+
+    #: What may be wrong where the runtime refuses a launch.
+    doubt: ClassVar[str] = ""
 
     @property
     def narrowed(self) -> CompiledKernel:
         """The kernel with index arithmetic in 32 bits; itself where there is none."""
         return replace(self, spirv=self.narrow, narrow=b"", bounded=True) if self.narrow else self
 
-    @classmethod
-    def of_foreign(cls, kernel: ForeignKernel, signature: Signature) -> CompiledKernel:
-        """A kernel in OpenCL C or SPIR-V, which only its driver compiles."""
-        return cls(kernel.name, kernel.spirv, kernel.options, signature, {}, cached=False, foreign=kernel)
-
     @property
     def language(self) -> str:
         """The language of its code: "spirv" or "opencl"."""
-        return "opencl" if self.foreign and self.foreign.opencl_c else "spirv"
+        return "spirv"
 
     @property
     def code(self) -> bytes:
         """The module, or the text in OpenCL C."""
-        return self.foreign.opencl_c.encode() if self.foreign and self.foreign.opencl_c else self.spirv
+        return self.spirv
+
+    def code_for(self, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
+        """The parts of a kernel for a device's driver: the code, its language, and the flags that apply."""
+        return self.code if "intel" in device.vendor.lower() else without_assumptions(self.code), "spirv", flags
+
+    def miscounted(self, taken: int, stated: int) -> KernelError:
+        """The error to raise for code that takes another number of flattened arguments than its signature has."""
+        return SubmissionError(
+            f"kernel {self.name} was built with {taken} flattened arguments, its signature has {stated}"
+        )
 
     @cached_property
     def sha256(self) -> str:
         """The hash of ``code``, hexadecimal; the same source gives the same bytes."""
         return hashlib.sha256(self.code).hexdigest()
+
+
+class OtherKernel(ABC):
+    """A kernel that is not Python, of a program that is built on this package.
+
+    Attributes:
+        name: name of the kernel in its source.
+    """
+
+    name: str
+
+    @abstractmethod
+    def signature_of(self, index_space: Any, args: Sequence[Any]) -> Signature:
+        """The signature of a launch.
+
+        Raises:
+            ArgumentError: wrong number of arguments, or one that does not fit.
+            IndexSpaceError: not an index space, or local memory without work-groups.
+        """
+
+    @abstractmethod
+    def compiled(self, signature: Signature, cache: Any) -> CompiledKernel:
+        """Its code for a signature, found in a `numba_sycl.spirv_cache.SpirvCache` or kept there."""

@@ -1,6 +1,4 @@
-"""SPIR-V modules as binaries: facts about their kernels, and loop hints written into it (``OpLoopMerge``).
-
-And a module without its facts for optimizers.
+"""SPIR-V modules as binaries: loop hints written into them (``OpLoopMerge``), and facts for optimizers left out.
 
 A device's compiler reads them there: without the hint that a loop is not to be unrolled, Intel's unrolls it.
 """
@@ -17,63 +15,16 @@ _MAGIC: Final = 0x07230203
 
 _HEADER_WORDS: Final = 5
 
-_OP_ENTRY_POINT, _OP_EXECUTION_MODE = 15, 16
-
-_KERNEL_MODEL: Final = 6
-
-_LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35
-_OP_TYPE_FLOAT = 22
-#: OpFNegate, OpFAdd, OpFSub, OpFMul, OpFDiv, OpFRem, OpFMod, OpExtInst.
-_FLOAT_ARITHMETIC: Final = frozenset((127, 129, 131, 133, 136, 140, 141, 12))
 # SPV_KHR_expect_assume
 _OP_EXTENSION, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 17, 5630
 
 _EXPECT_ASSUME: Final = 5629
 
 
-@dataclass(frozen=True)
-class EntryPoint:
-    """A kernel of a module; sizes are None where it requires none, extents have dimension 0 first."""
-
-    name: str
-    sub_group_size: int | None
-    work_group_size: tuple[int, ...] | None
-
-
-def entry_points(module: bytes) -> list[EntryPoint]:
-    """The kernels of a module, in its order.
-
-    Raises:
-        ValueError: it is no SPIR-V, or cut short.
-    """
-    names: dict[int, str] = {}
-    sub_groups: dict[int, int] = {}
-    work_groups: dict[int, tuple[int, ...]] = {}
-    for code, words in _instructions(module):
-        if code == _OP_ENTRY_POINT and words[0] == _KERNEL_MODEL:
-            names[words[1]] = struct.pack(f"<{len(words) - 2}I", *words[2:]).partition(b"\0")[0].decode()
-        elif code == _OP_EXECUTION_MODE and words[1] == _SUBGROUP_SIZE:
-            sub_groups[words[0]] = words[2]
-        elif code == _OP_EXECUTION_MODE and words[1] == _LOCAL_SIZE:
-            work_groups[words[0]] = tuple(words[2:5])
-    return [EntryPoint(name, sub_groups.get(of), work_groups.get(of)) for of, name in names.items()]
-
-
-def computes_doubles(module: bytes) -> bool:
-    """True if an instruction of a module adds, multiplies, divides or calls a function in double precision."""
-    doubles: set[int] = set()
-    for code, words in _instructions(module):
-        if code == _OP_TYPE_FLOAT and words[1] == 64:
-            doubles.add(words[0])
-        elif code in _FLOAT_ARITHMETIC and words[0] in doubles:
-            return True
-    return False
-
-
 def without_assumptions(module: bytes) -> bytes:
     """The module without its facts for optimizers (``SPV_KHR_expect_assume``), which not every driver takes."""
     kept = [module[: 4 * _HEADER_WORDS]]
-    for code, words in _instructions(module):
+    for code, words in instructions(module):
         data = struct.pack(f"<{len(words)}I", *words)
         of_facts = code == _OP_EXTENSION and data.rstrip(b"\0") == b"SPV_KHR_expect_assume"
         of_facts |= (code == _OP_CAPABILITY and words == (_EXPECT_ASSUME,)) or code == _OP_ASSUME_TRUE
@@ -82,7 +33,12 @@ def without_assumptions(module: bytes) -> bytes:
     return b"".join(kept)
 
 
-def _instructions(module: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
+def instructions(module: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The instructions of a module: opcode and operands.
+
+    Raises:
+        ValueError: it is no SPIR-V, or cut short.
+    """
     if len(module) % 4 or len(module) < 4 * _HEADER_WORDS or struct.unpack_from("<I", module)[0] != _MAGIC:
         raise ValueError("no SPIR-V of this machine's byte order")
     words = struct.unpack(f"<{len(module) // 4}I", module)

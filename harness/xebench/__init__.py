@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from numba_sycl import additions
 from numba_sycl.lazy import lazily
-from xebench.system import PACKAGE
 
 if TYPE_CHECKING:
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel, sycl_kernel
@@ -44,8 +43,6 @@ __all__ = [
 ]
 
 additions.adapter_module = "xebench.dpex"
-additions.sycl_module = "xebench.dpex.sycl_modules"
-additions.opencl_archive = PACKAGE / "opencl_kernels.zip"
 
 __getattr__ = lazily(
     __name__,

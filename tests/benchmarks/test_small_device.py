@@ -44,10 +44,10 @@ class Asked:
 
     def note(self, kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         """Compare a launch with what the device has."""
-        from numba_sycl.foreign_kernel import ForeignKernel
         from numba_sycl.kernel_options import options_of
         from numba_sycl.launch import check_index_space
         from numba_sycl.signature import signature_of
+        from xebench.dpex import ForeignKernel
 
         self.launches += 1
         foreign = isinstance(kernel, ForeignKernel)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from numba_sycl import separate_context
-from numba_sycl.errors import RepairError
-from xebench.dpex import repairs
+from xebench.dpex import RepairError, repairs
 
 pytestmark = [pytest.mark.device, pytest.mark.numba_dpex]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from numba_sycl.errors import OptionError
-from numba_sycl.foreign_kernel import GlobalPointer, LocalPointer, Number, StreamObject
 from xebench import sycl_kernel
+from xebench.dpex.foreign_parameters import GlobalPointer, LocalPointer, Number, StreamObject
 
 KERNEL = 'extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclex::nd_range_kernel<1>))\nvoid {name}({parameters}) {{ }}\n'
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import isa_kit as kit
 import pytest
 
-from numba_sycl.offline_compiler import NoCompiler
 from xebench.isa.compilation import Compiler, Source, Target
 from xebench.isa.ocloc import compile_source, find_compiler
+from xebench.system.offline_compiler import NoCompiler
 
 SOURCE = Source(b"kernel void k() {}", "opencl")
 

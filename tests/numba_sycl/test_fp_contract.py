@@ -1,4 +1,4 @@
-"""Whether products and sums may be contracted is an option of a kernel: off, on either compiler and in OpenCL C."""
+"""Whether products and sums may be contracted is an option of a kernel: off, on either compiler."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optional import needs
 
-from numba_sycl import compile_kernel, kernel, opencl_kernel
+from numba_sycl import compile_kernel, kernel
 from numba_sycl.kernel_options import KernelOptions
-from numba_sycl.offline_compiler import to_spirv
 from numba_sycl.tensor import tensor as dpt
 from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 
 EXECUTION_MODE, CONTRACTION_OFF = 16, 31
-IN_C = """
-__kernel void multiply_and_add(__global float *x, const float a, const float b) {
-    x[get_global_id(0)] = a * x[get_global_id(0)] + b;
-}"""
 
 
 def multiply_and_add(item: kapi.Item, x: Any, a: Any, b: Any) -> None:
@@ -50,14 +44,5 @@ def test_the_option_of_a_kernel_reaches_its_module(options: dict[str, Any], cont
     assert is_contracted(compiled.spirv) == contracted
 
 
-@needs("ocloc")
-@pytest.mark.parametrize("contracted", [False, True])
-def test_opencl_c_is_told_the_same(contracted: bool) -> None:
-    foreign = opencl_kernel(IN_C, fp_contract=contracted)
-    assert is_contracted(to_spirv(foreign.opencl_c, foreign.options.source_flags)) == contracted
-
-
 def test_it_is_part_of_the_options_of_a_kernel() -> None:
     assert KernelOptions(fp_contract=True).text() == '{"fp_contract": true}'
-    assert opencl_kernel(IN_C, fp_contract=True).opencl_c == IN_C
-    assert not opencl_kernel(IN_C).options.fp_contract

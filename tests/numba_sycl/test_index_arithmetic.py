@@ -9,11 +9,12 @@ import pytest
 from device_kit import bounded_text, launch
 
 from numba_sycl import call_kernel, compile_kernel, device_func
-from numba_sycl.spirv_module import entry_points, without_assumptions
+from numba_sycl.spirv_module import without_assumptions
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
 from xebench import kernel
 from xebench import kernel_api as kapi
+from xebench.dpex.spirv_facts import entry_points
 
 pytestmark = pytest.mark.device
 

@@ -126,11 +126,10 @@ def compare(theirs: Path, pattern: str, without: set[str], out: TextIO) -> None:
     from xebench.system import runtime
 
     runtime.load()
-    from numba_sycl.foreign_kernel import ForeignKernel
     from numba_sycl.identity import UnknownIdentity
     from numba_sycl.signature import signature_of
     from tools.compilers.suite_kernels import CompilingSession, collect_preset
-    from xebench.dpex import direct_calls
+    from xebench.dpex import ForeignKernel, direct_calls
     from xebench.patterns.registry import builtin_files, read
     from xebench.session.session import Session
     from xebench.session.session_kernels import SessionKernels

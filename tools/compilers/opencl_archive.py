@@ -16,13 +16,14 @@ from xebench.system import runtime
 
 runtime.load()
 
-from numba_sycl.foreign_kernel import ForeignKernel, foreign_digest  # noqa: E402
-from numba_sycl.offline_compiler import to_spirv  # noqa: E402
 from tools.compilers.suite_kernels import NotingStore, collect_kernels  # noqa: E402  (after the runtime)
+from xebench.dpex import ForeignKernel  # noqa: E402
+from xebench.dpex.opencl_modules import foreign_digest  # noqa: E402
 from xebench.isa.ocloc import find_compiler  # noqa: E402
 from xebench.measuring import device_numbers  # noqa: E402
 from xebench.patterns.registry import BENCHMARKS, builtin_files, read  # noqa: E402
 from xebench.system import PACKAGE  # noqa: E402
+from xebench.system.offline_compiler import to_spirv  # noqa: E402
 
 ARCHIVE: Final = PACKAGE / "opencl_kernels.zip"
 

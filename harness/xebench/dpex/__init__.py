@@ -32,24 +32,22 @@ from numba_sycl.errors import (
     KernelBuildError,
     KernelCompileError,
     KernelError,
-    NeedsCompiler,
-    NeedsOcloc,
-    NeedsSyclCompiler,
     NotSimulated,
     OptionError,
     ProfilingUnavailable,
-    RepairError,
     SubmissionError,
     UnsupportedByDevice,
 )
 from numba_sycl.events import DeviceEvent
-from numba_sycl.foreign_kernel import ForeignKernel, opencl_kernel, spirv_kernel
 from numba_sycl.kernel_options import KernelOptions, options_of
 from numba_sycl.launch import PreparedLaunch
 from numba_sycl.parametric_kernel import ParametricKernel
 from numba_sycl.signature import CompiledKernel
 from numba_sycl.spirv_cache import SpirvCache
 from numba_sycl.stacks import is_current, numba_dpex
+from xebench.dpex.errors import NeedsCompiler, NeedsOcloc, NeedsSyclCompiler, RepairError
+from xebench.dpex.foreign_kernel import ForeignKernel
+from xebench.dpex.opencl_source import opencl_kernel, spirv_kernel
 from xebench.dpex.sycl_source import sycl_kernel
 
 if TYPE_CHECKING or is_current():
@@ -116,6 +114,7 @@ __all__ = [
     "compile_kernel",
     "device_func",
     "direct_calls",
+    "foreign_parameters",
     "kernel",
     "kernel_api",
     "load_numba_dpex",
@@ -126,6 +125,7 @@ __all__ = [
     "options_of",
     "separate_context",
     "specialize",
+    "spirv_facts",
     "spirv_kernel",
     "sub_group",
     "sycl_calls",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from numba_sycl import level_zero_library, opencl_library
-from numba_sycl.device_kernel import DeviceKernel, module_of
+from numba_sycl.device_kernel import DeviceKernel
 from numba_sycl.level_zero_library import LevelZeroError
 from numba_sycl.native_handles import device_handle, kernel_handle
 from numba_sycl.opencl_library import OpenCLError
@@ -90,7 +90,7 @@ def _ask(query: Any, handle: Any, what: int, answer: Any) -> None:
 
 def _of_level_zero(built: DeviceKernel) -> bytes:
     """Built once more, as a module cannot be had of its kernel."""
-    code, _language, flags = module_of(built.compiled, built.device, built.build_options)
+    code, _language, flags = built.compiled.code_for(built.device, built.build_options)
     library, check = level_zero_library.open_library(), level_zero_library.check
     with level_zero_library.built_module(library, built.device.name, code, " ".join(flags)) as (status, module, _log):
         check(status)

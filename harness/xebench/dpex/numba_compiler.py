@@ -41,7 +41,6 @@ from numba_sycl.code_generation.integers import replacements
 from numba_sycl.compiler_messages import compile_error, dimension_error, divergence_error, find_divergent_call
 from numba_sycl.entry_point import entry_point_name, launch_facts
 from numba_sycl.errors import KernelOnly
-from numba_sycl.foreign_kernel import Parameter
 from numba_sycl.identity import Identity, UnknownIdentity, extensions_digest
 from numba_sycl.kernel_options import NO_OPTIONS, KernelOptions, called_on_host, options_of_compiler
 from numba_sycl.narrow.module import bounded_module
@@ -50,6 +49,7 @@ from numba_sycl.signature import (
     ArrayType,
     CompiledKernel,
     LocalType,
+    OtherParameter,
     ScalarType,
     Signature,
     not_a_kernel,
@@ -236,7 +236,7 @@ class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
         types.Type.__init__(self, name=self._unique_id)
 
 
-def _numba_type(argument: ArgumentType | Parameter, queue: _AnyQueue) -> Any:
+def _numba_type(argument: ArgumentType | OtherParameter, queue: _AnyQueue) -> Any:
     assert isinstance(argument, ArrayType | LocalType | ScalarType)  # others are of kernels that numba never sees
     dtype = numpy_support.from_dtype(np.dtype(argument.dtype))
     if isinstance(argument, ScalarType):

@@ -8,12 +8,14 @@ import re
 import time
 from dataclasses import replace
 
-from numba_sycl.errors import KernelBuildError, NeedsSyclCompiler
-from numba_sycl.foreign_kernel import ForeignKernel, required_extents
+from numba_sycl.errors import KernelBuildError
 from numba_sycl.signature import CompiledKernel, Signature
 from numba_sycl.spirv_cache import CachedSpirv, SpirvCache
-from numba_sycl.spirv_module import EntryPoint, entry_points
 from numba_sycl.stacks import installed_version
+from numba_sycl.sycl_types import Device
+from xebench.dpex.errors import NeedsSyclCompiler
+from xebench.dpex.foreign_kernel import ForeignCode, ForeignKernel, required_extents
+from xebench.dpex.spirv_facts import EntryPoint, entry_points
 from xebench.system.runtime import sycl_headers, sycl_shim
 
 _ENTRY = "__sycl_kernel_{}"
@@ -23,7 +25,15 @@ _NO_HEADER = re.compile(r"'(\S+)' file not found")
 _PACKAGES = ("intel-sycl-rt", "onedpl-devel")
 
 
-def compile_sycl(kernel: ForeignKernel, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:
+class _SyclCode(ForeignCode):
+    """The module of a kernel in SYCL C++."""
+
+    def code_for(self, device: Device, flags: tuple[str, ...]) -> tuple[bytes, str, tuple[str, ...]]:
+        """See `CompiledKernel.code_for`."""
+        return CompiledKernel.code_for(self, device, flags)
+
+
+def compile_sycl(kernel: ForeignKernel, signature: Signature, cache: SpirvCache | None) -> ForeignCode:
     """The SPIR-V of a kernel in SYCL C++.
 
     Args:
@@ -52,7 +62,7 @@ def compile_sycl(kernel: ForeignKernel, signature: Signature, cache: SpirvCache 
     extents = required_extents(entry.work_group_size)
     options = replace(kernel.options, sub_group_size=entry.sub_group_size, work_group_size=extents)
     compiler = f"DPC++ of {versions[0]}"
-    return CompiledKernel(
+    return _SyclCode(
         entry.name, module, options, signature, stages, cached=stored is not None, compiler=compiler, foreign=kernel
     )
 

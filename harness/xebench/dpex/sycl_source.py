@@ -7,18 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from numba_sycl.errors import OptionError
-from numba_sycl.foreign_kernel import (
-    COMMENT,
-    NUMBERS,
-    ForeignKernel,
-    GlobalPointer,
-    LocalPointer,
-    Number,
-    Parameter,
-    StreamObject,
-    caller,
-)
 from numba_sycl.kernel_options import KernelOptions
+from xebench.dpex.foreign_kernel import ForeignKernel, caller
+from xebench.dpex.foreign_parameters import GlobalPointer, LocalPointer, Number, Parameter, StreamObject
+from xebench.dpex.opencl_source import COMMENT, NUMBERS
+from xebench.dpex.sycl_modules import compile_sycl
 from xebench.errors import suggestion
 
 _KERNEL = re.compile(
@@ -68,7 +61,8 @@ def sycl_kernel(
     except OptionError as error:
         raise OptionError(f"kernel {chosen}: {error}") from None
     options = given if fp_contract else (_NOT_CONTRACTED, *given)
-    return ForeignKernel(chosen, parameters, KernelOptions(), caller(__file__), sycl=source, sycl_options=options)
+    file = caller(__file__)
+    return ForeignKernel(chosen, parameters, KernelOptions(), file, compile_sycl, sycl=source, sycl_options=options)
 
 
 def _split(text: str) -> list[str]:

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from numba_sycl.offline_compiler import TIMEOUT_S, UNKNOWN_GPU, NoCompiler, first_error
 from xebench.isa.assembly import KERNEL_LINE
 from xebench.isa.compilation import SYMBOL_TABLE, Compiled, Compiler, Source, Target, read_zeinfo
 from xebench.system.children import process
 from xebench.system.gpus import GpuError, GpuParameters, find_gpu
+from xebench.system.offline_compiler import TIMEOUT_S, UNKNOWN_GPU, NoCompiler, first_error
 from xebench.system.zebin import zebin_sections
 
 VERSION_TIMEOUT_S = 30.0

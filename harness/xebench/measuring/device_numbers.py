@@ -8,11 +8,12 @@ from typing import Final
 import dpctl
 import numpy as np
 
-from numba_sycl import PreparedLaunch, build, compile_kernel, opencl_kernel
+from numba_sycl import PreparedLaunch, build, compile_kernel
 from numba_sycl.device_kernel import DeviceKernel
 from numba_sycl.errors import KernelError
 from numba_sycl.kernel_api import Range
 from numba_sycl.sycl_types import Array
+from xebench.dpex import opencl_kernel
 from xebench.errors import XebenchError
 from xebench.measuring.random_numbers import BLOCK_BYTES, Asked, Kind
 from xebench.session.device_memory import DeviceMemory, allocate

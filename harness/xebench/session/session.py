@@ -11,13 +11,14 @@ import dpctl
 import dpnp
 import numpy as np
 
-from numba_sycl import DeviceEvent, KernelCompileError, ParametricKernel, native_handles, recording, separate_context
+from numba_sycl import DeviceEvent, KernelCompileError, ParametricKernel, recording, separate_context
 from numba_sycl.events import fill
 from numba_sycl.kernel_store import Submitter
 from numba_sycl.signature import as_usm_array, name_of
 from numba_sycl.sycl_types import Array, Event, UsmArray
 from numba_sycl.tensor import usm_ndarray
 from xebench.dpex import direct_calls
+from xebench.dpex.foreign_parameters import Stream
 from xebench.dpex.sycl_calls import flush
 from xebench.errors import Unsupported, XebenchError
 from xebench.session import device_memory
@@ -37,7 +38,7 @@ from xebench.session.spread import Ranks, core_threads, cores, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
 
 #: Arguments that are objects of SYCL.
-_OF_SYCL = {Accessor, native_handles.Stream}
+_OF_SYCL = {Accessor, Stream}
 
 
 class Session(RecordedQueues):
@@ -240,14 +241,14 @@ class Session(RecordedQueues):
         self._untraced()
         return HostAccessor(buffer, mode, no_init=no_init)
 
-    def stream(self, size_bytes: int, statement_bytes: int) -> native_handles.Stream:
+    def stream(self, size_bytes: int, statement_bytes: int) -> Stream:
         """An argument of :meth:`launch` for a ``sycl::stream``: prints to standard output when the kernel is over.
 
         Args:
             size_bytes: bytes of all that the kernel prints.
             statement_bytes: bytes of the longest statement of a work-item; more are lost.
         """
-        return native_handles.Stream(size_bytes, statement_bytes)
+        return Stream(size_bytes, statement_bytes)
 
     def import_memory(self, array: Array) -> None:
         """Register the memory of a contiguous numpy array with the driver as host USM while the array lives.

@@ -17,9 +17,9 @@ from numba_sycl.kernel_store import MOST_KEPT, KernelStore, Key, Place, keep
 from numba_sycl.launch import PreparedLaunch
 from numba_sycl.opencl_library import OpenCLError
 from numba_sycl.signature import ArrayType, CompiledKernel
-from numba_sycl.spirv_module import computes_doubles
 from xebench.dpex.binaries import binary_of
 from xebench.dpex.loaded_binaries import load
+from xebench.dpex.spirv_facts import computes_doubles
 
 #: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
 LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]

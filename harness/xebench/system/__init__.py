@@ -21,6 +21,7 @@ __all__ = [
     "gpus",
     "is_own",
     "occupancy",
+    "offline_compiler",
     "runtime",
     "zebin",
 ]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from importlib import metadata
 
-from numba_sycl.errors import RepairError
+from xebench.dpex.errors import RepairError
 
 PINS = {"numba-dpex": "0.23.0", "numba": "0.59.1", "llvmlite": "0.42.0", "dpctl": "0.17.0"}
 

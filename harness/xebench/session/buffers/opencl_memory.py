@@ -12,6 +12,7 @@ import numpy as np
 from numba_sycl import DeviceEvent, native_handles, opencl_library
 from numba_sycl.launch import PreparedLaunch
 from numba_sycl.sycl_types import Event, Queue
+from xebench.dpex.foreign_parameters import STREAM_CODES
 from xebench.dpex.sycl_calls import context_handle, event_of_opencl, queue_handle
 from xebench.errors import Unsupported
 from xebench.session.buffers.buffer import MODES, Request
@@ -140,7 +141,7 @@ class OpenCLBuffers:
         """Set the kernel's arguments and enqueue it."""
         if launch.queue is not self._queue or depends:
             raise Unsupported(f"buffers on several queues: {self._lack}")
-        if native_handles.STREAM_CODES[0] in launch.call[3]:
+        if STREAM_CODES[0] in launch.call[3]:
             raise Unsupported(f"sycl::stream: {self._lack}")
         if self.opened:
             raise Unsupported(f"a launch while a host accessor is alive: {self._lack}")

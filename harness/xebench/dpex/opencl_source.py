@@ -1,6 +1,4 @@
-"""Kernels that are not Python: OpenCL C and modules of SPIR-V, their parameters, and the facts in their text.
-
-Those in SYCL C++ are made by `xebench.dpex.sycl_source`.
+"""Kernels in OpenCL C and in modules of SPIR-V, their parameters, and the facts in their text.
 
 They are written as in C, ``__global float *x, const uint n, __local float *tile``, and read here. A pointer to
 vectors, such as ``float4``, is one to their elements; ``void`` and unknown types are memory of any type.
@@ -9,22 +7,23 @@ This is no C compiler. It parses comments, ``#define NAME text``, ``typedef type
 text says more than one thing, such as two definitions under ``#if``, it does not guess: the author states it.
 
 Both are launched as kernels of Python are, on both stacks. OpenCL C is built by OpenCL drivers from its text. Level
-Zero takes SPIR-V alone (`numba_sycl.opencl_modules`).
+Zero takes SPIR-V alone (`xebench.dpex.opencl_modules`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 from numba_sycl.errors import OptionError, suggestion
 from numba_sycl.kernel_options import KernelOptions
-from numba_sycl.spirv_module import EntryPoint, entry_points
+from xebench.dpex.foreign_kernel import ForeignCode, ForeignKernel, caller, required_extents
+from xebench.dpex.foreign_parameters import GlobalPointer, LocalPointer, Number, Parameter
+from xebench.dpex.opencl_modules import OpenclCode
+from xebench.dpex.spirv_facts import EntryPoint, entry_points
 
 NUMBERS: Final = {
     "char": "int8",
@@ -60,55 +59,6 @@ _SPACES = {
 _VECTOR = re.compile(r"(char|uchar|short|ushort|int|uint|long|ulong|half|float|double)(?:2|3|4|8|16)")
 
 _TOKEN = re.compile(r"\w+|\S")
-
-
-@dataclass(frozen=True)
-class GlobalPointer:
-    """An array's memory: dtype name of its elements; None takes any.
-
-    Attributes:
-        is_accessor: it is an object of SYCL, for which the kernel takes two sizes and an offset as well.
-    """
-
-    dtype: str | None
-    is_accessor: bool = False
-
-    def __str__(self) -> str:
-        return f"accessor<{self.dtype}>" if self.is_accessor else f"global {self.dtype or 'any'}*"
-
-
-@dataclass(frozen=True)
-class LocalPointer:
-    """Local memory of a work-group, given as a LocalAccessor: see `GlobalPointer`."""
-
-    dtype: str | None
-    is_accessor: bool = False
-
-    def __str__(self) -> str:
-        return f"local_accessor<{self.dtype}>" if self.is_accessor else f"local {self.dtype or 'any'}*"
-
-
-@dataclass(frozen=True)
-class StreamObject:
-    """A ``sycl::stream``, given as a `native_handles.Stream`."""
-
-    dtype: ClassVar[None] = None
-
-    def __str__(self) -> str:
-        return "stream"
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number by value: dtype name. Python's own numbers become it; those of numpy must be of it."""
-
-    dtype: str
-
-    def __str__(self) -> str:
-        return self.dtype
-
-
-Parameter = GlobalPointer | LocalPointer | StreamObject | Number
 
 
 def read_parameters(text: str) -> tuple[Parameter, ...]:
@@ -287,31 +237,6 @@ _STANDARD: Final = "-cl-std=CL1.2"
 _NOT_CONTRACTED: Final = "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n"
 
 
-@dataclass(frozen=True, eq=False)
-class ForeignKernel:
-    """A kernel in OpenCL C, SYCL C++ or SPIR-V.
-
-    Attributes:
-        name: name of the kernel in its source.
-        parameters: parameters of the kernel.
-        options: options of the driver's compiler, and required sizes.
-        file: Python file that made it.
-        opencl_c: OpenCL C, or empty.
-        spirv: SPIR-V module, or empty.
-        sycl: SYCL C++, or empty.
-        sycl_options: options of the compiler of SYCL C++.
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    options: KernelOptions
-    file: Path
-    opencl_c: str = field(default="", repr=False)
-    spirv: bytes = field(default=b"", repr=False)
-    sycl: str = field(default="", repr=False)
-    sycl_options: tuple[str, ...] = ()
-
-
 def opencl_kernel(
     source: str,
     *,
@@ -365,7 +290,7 @@ def opencl_kernel(
     )
     parameters = _parameters(declared.name, declared.parameters if arguments is None else arguments)
     text = source if fp_contract else _NOT_CONTRACTED + source
-    return ForeignKernel(declared.name, parameters, options, caller(), opencl_c=text)
+    return ForeignKernel(declared.name, parameters, options, caller(__file__), OpenclCode.of, opencl_c=text)
 
 
 def spirv_kernel(
@@ -405,13 +330,9 @@ def spirv_kernel(
         large_grf=large_grf,
         build_options=given,
     )
-    return ForeignKernel(entry.name, _parameters(entry.name, arguments), options, caller(), spirv=code)
-
-
-def foreign_digest(kernel: ForeignKernel) -> str:
-    """The identity of a kernel: its code, and its compiler's options; hexadecimal."""
-    told = " ".join(kernel.options.source_flags)
-    return hashlib.sha256(f"{kernel.name}\0{told}\0{kernel.opencl_c}\0".encode() + kernel.spirv).hexdigest()
+    return ForeignKernel(
+        entry.name, _parameters(entry.name, arguments), options, caller(__file__), ForeignCode.of, spirv=code
+    )
 
 
 def _entry_point(found: Sequence[EntryPoint], name: str | None) -> EntryPoint:
@@ -430,23 +351,3 @@ def _parameters(name: str, text: str) -> tuple[Parameter, ...]:
         return read_parameters(text)
     except OptionError as error:
         raise OptionError(f"kernel {name}: {error}") from None
-
-
-def required_extents(extents: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The extents without dimensions of 1 at the end: text and modules always have three."""
-    if extents is None:
-        return None
-    used = max((dimension for dimension, extent in enumerate(extents, 1) if extent > 1), default=1)
-    return extents[:used]
-
-
-def caller(*others: str) -> Path:
-    """The file that calls a function of this one, or of others.
-
-    Args:
-        others: names of files whose frames are skipped.
-    """
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename in (__file__, *others):
-        frame = frame.f_back
-    return Path(frame.f_code.co_filename if frame else __file__)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional import needs
 
 import xebench
 from numba_sycl import (
@@ -22,13 +23,14 @@ from numba_sycl import (
     build,
     compile_kernel,
     kernel,
-    opencl_kernel,
-    spirv_kernel,
 )
 from numba_sycl import kernel_api as kapi
-from numba_sycl.foreign_kernel import ForeignKernel, foreign_digest
+from numba_sycl.spirv_module import instructions
 from numba_sycl.tensor import tensor as dpt
+from xebench.dpex import ForeignKernel, opencl_kernel, spirv_kernel
+from xebench.dpex.opencl_modules import foreign_digest
 from xebench.session.session import Session
+from xebench.system.offline_compiler import to_spirv
 
 pytestmark = pytest.mark.device
 
@@ -218,3 +220,19 @@ def test_its_identity_is_its_text_and_what_its_compiler_is_told() -> None:
     assert len({foreign_digest(each) for each in kernels}) == len(kernels)
     # registers are the driver's business, not the module's
     assert foreign_digest(opencl_kernel(SCALE, large_grf=True)) == foreign_digest(kernels[0])
+
+
+IN_C = """
+__kernel void multiply_and_add(__global float *x, const float a, const float b) {
+    x[get_global_id(0)] = a * x[get_global_id(0)] + b;
+}"""
+
+
+@needs("ocloc")
+@pytest.mark.parametrize("contracted", [False, True])
+def test_contraction_is_an_option_as_in_python(contracted: bool) -> None:
+    foreign = opencl_kernel(IN_C, fp_contract=contracted)
+    module = to_spirv(foreign.opencl_c, foreign.options.source_flags)
+    off = [words for code, words in instructions(module) if code == 16 and words[1] == 31]  # OpExecutionMode
+    assert bool(off) != contracted
+    assert foreign.options.fp_contract == contracted

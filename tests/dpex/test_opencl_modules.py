@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from optional import needs
 
-from numba_sycl import NeedsOcloc, additions, opencl_kernel, opencl_modules, spirv_kernel
 from numba_sycl import kernel_api as kapi
 from numba_sycl.errors import KernelBuildError
-from numba_sycl.foreign_kernel import foreign_digest
-from numba_sycl.opencl_modules import spirv_of
 from numba_sycl.tensor import tensor as dpt
+from xebench.dpex import NeedsOcloc, opencl_kernel, opencl_modules, spirv_kernel
+from xebench.dpex.opencl_modules import foreign_digest, spirv_of
 from xebench.errors import BrokenEnvironment
 from xebench.session.session import Session
 
@@ -52,7 +51,7 @@ def test_what_is_archived_needs_no_compiler(tmp_path: Path, monkeypatch: pytest.
     archive = tmp_path / "archive.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr(f"{foreign_digest(add)}.spv", b"module")
-    monkeypatch.setattr(additions, "opencl_archive", archive)
+    monkeypatch.setattr(opencl_modules, "ARCHIVE", archive)
     assert spirv_of(add, GPU) == b"module"
     archive.write_bytes(b"no zip")
     with pytest.raises(BrokenEnvironment, match=r"^archive\.zip cannot be read \(.*\): install its program again$"):

@@ -3,13 +3,8 @@
 import pytest
 
 from numba_sycl.errors import OptionError
-from numba_sycl.foreign_kernel import (
-    GlobalPointer,
-    LocalPointer,
-    Number,
-    declaration,
-    read_parameters,
-)
+from xebench.dpex.foreign_parameters import GlobalPointer, LocalPointer, Number
+from xebench.dpex.opencl_source import declaration, read_parameters
 
 
 def test_comments_macros_and_attributes() -> None:
