@@ -25,13 +25,13 @@ PLACES = [place for *_, places in ROWS for place in re.findall(r"`(.+?)`", place
 @pytest.mark.parametrize(
     ("word", "values"),
     [
-        ("role", Role),
+        ("variant", Role),
         ("status", Status),
         ("state", State),
         ("metric", Metric),
         ("roof", Roof),
         ("claim", WORDS),
-        ("outcome", Outcome),
+        ("pair", Outcome),
         ("answer", Answer),
     ],
 )

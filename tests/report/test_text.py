@@ -42,7 +42,7 @@ def test_the_answers_come_first(all_answers: Run) -> None:
         ("all_in_one_kernel", "✓", "holds, guide 2.9x on Max 1550"),
         ("slow", "✗", "inverts, claimed faster"),
         ("equal", "=", "no effect, claimed faster"),
-        ("few_samples", "?", "too few blocks"),
+        ("few_samples", "?", "4 blocks too few blocks"),
         ("only_looked_at", "·", ""),
         ("not_here", "-", "needs sub-groups of 16, claimed for GPUs"),
         ("a_thousand_times", "✓", "holds"),
@@ -66,7 +66,7 @@ def test_what_a_variant_is_compared_with_is_named_where_it_is_not_the_baseline(a
 
 def test_a_family_has_its_size_a_baseline_and_a_sentence(all_answers: Run) -> None:
     lines = lines_of(all_answers, 100)
-    at = lines.index("ends, n=8, sub_group_size=16, work_group_size=256")
+    at = lines.index("ends, n=8, sub_group_size=16, work_group_size=256, device time")
     assert lines[at + 1].split() == ["variant", "time", "speed-up", "interval", "answer"]
     assert lines[at + 2].split() == ["one_by_one", "999", "us"]
     (sentence,) = [line for line in lines if " times as fast as one_by_one (" in line]

@@ -248,6 +248,16 @@ def _check_writable(folder: Path, advice: str) -> None:
         raise click.BadParameter(f"the folder {folder} cannot be written: {advice}")
 
 
+def require_brief(verbose: bool, form: str, has_more: Container[str] = ("text",)) -> None:
+    """Refuse ``--verbose`` with a format that has everything without it.
+
+    Raises:
+        click.UsageError: it was given.
+    """
+    if verbose and form not in has_more:
+        raise click.UsageError(f"--format {form} has everything: leave out --verbose")
+
+
 def refuse(names: Container[str], why: str) -> None:
     """Refuse parameters of the running command.
 

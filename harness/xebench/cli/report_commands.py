@@ -19,6 +19,7 @@ from xebench.cli.options import (
     SectionedCommand,
     complete_patterns,
     path_option,
+    require_brief,
     table_forms,
 )
 from xebench.cli.output import result_file, say, show, show_view, warn
@@ -49,6 +50,7 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) ->
     from xebench.results import load_run
     from xebench.results.run import telling_damage
 
+    require_brief(verbose, form)
     if patterns and form != "text":
         raise click.UsageError(f"--format {form} has every pattern: leave out {patterns[0]!r}, or use --format text")
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
@@ -224,6 +226,7 @@ def compare(
 
     Text and Markdown contain the changed rows, or with --verbose every row. The other formats contain every row.
     """
+    require_brief(verbose, form, ("text", "markdown"))
     from xebench.report.comparison import RunComparison
     from xebench.results import load_run
     from xebench.results.run import telling_damage
@@ -337,6 +340,7 @@ def ab(
     for 'run', but failures of OLD alone do not count.
     """  # noqa: D301 - click keeps the lines after this sign
     given["begun_s"] = time.monotonic()
+    require_brief(verbose, form, ("text", "markdown"))
     from xebench.patterns import two_versions
     from xebench.report.comparison import RunComparison
     from xebench.runner.run_options import Recipe

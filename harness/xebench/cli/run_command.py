@@ -24,6 +24,7 @@ from xebench.cli.options import (
     form_options,
     preset_option,
     refuse,
+    require_brief,
 )
 from xebench.cli.output import is_quiet, show, warn
 from xebench.vocabulary import STATES_ASKED
@@ -152,6 +153,7 @@ def run(
     case was skipped; 130 after Ctrl-C.
     """
     begun_s = time.monotonic()
+    require_brief(verbose, form)
     from xebench.report import formats
     from xebench.results.run import telling_damage
     from xebench.runner.run import ALL_SKIPPED, exit_status

@@ -100,6 +100,7 @@ class ResultRow:
 
     Attributes:
         chapter, pattern, axes: pattern of the line, and its point on the axes.
+        metric: metric of the times and speed-ups.
         baseline: the variant that the family's speed-ups are counted from.
         variant, role: the program.
         time: time of one execution. A variant has the baseline's time divided by the speed-up, so that the three agree.
@@ -107,7 +108,7 @@ class ResultRow:
         rate: bandwidth and operations, as ``37.4 GB/s, 235 GFLOP/s``; "" if the pattern does not count them.
         compiling: compile time of the kernels; "" if none were compiled.
         against: variant on the other side, if not the baseline.
-        speedup, interval: speed-up and its interval, as text.
+        speedup, interval: speed-up and its interval, as text; without an interval the number of blocks.
         ends: interval as numbers.
         roof: share of the nearest roof that the case reaches.
         overlap: share of the time with two or more commands at once, or the reason why it is unknown; "" for families
@@ -130,6 +131,7 @@ class ResultRow:
     chapter: str
     pattern: str
     axes: str
+    metric: str
     baseline: str
     variant: str
     role: str
@@ -304,6 +306,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
         axes=size_words(pair),
+        metric=pair["metric"],
         baseline=baseline,
         variant=pair["variant"],
         role=pair["role"],
@@ -311,7 +314,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         time_ns=time_ns,
         against="" if own else pair["baseline"],
         speedup=units.ratio(*ends),
-        interval=units.interval(*ends[1:]),
+        interval=_interval(pair, ends),
         ends=ends,
         # a wrong or failed program has no share of a roof
         roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])) if own else "",
@@ -325,6 +328,13 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         reason=sentence(pair),
         pair=pair,
     )
+
+
+def _interval(pair: dict[Any, Any], ends: Ends) -> str:
+    """The interval, or how many blocks a speed-up without one is of."""
+    if ends[0] is None or ends[1] is not None:
+        return units.interval(*ends[1:])
+    return f"{pair['blocks']} block{'' if pair['blocks'] == 1 else 's'}"
 
 
 def _time_ns(pair: dict[Any, Any], speedup: float | None) -> float | None:
@@ -350,6 +360,7 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
         chapter=text(pair["chapter"]),
         pattern=pair["pattern"],
         axes=size_words(pair),
+        metric=pair["metric"],
         baseline=name,
         variant=name,
         role=str(case.get("role", "")),

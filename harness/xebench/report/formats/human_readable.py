@@ -194,7 +194,7 @@ def _figures(row: ResultRow) -> tuple[str, str, str]:
 def _family(rows: Sequence[ResultRow], columns: _Columns, width: int, *, verbose: bool) -> Iterator[Text]:
     """The heading of a family, its rows, and the largest difference in a sentence."""
     (head, *_) = rows
-    heading = ", ".join(filter(None, (head.pattern, head.axes)))
+    heading = ", ".join(filter(None, (head.pattern, head.axes, f"{head.metric} time")))
     yield Text("")
     yield from (Text(line, style="bold") for line in _wrapped([heading], width, "", "    "))
     yield Text(_cells(columns, "  variant", "time", "speed-up", "interval", "answer").rstrip(), style="dim")
@@ -292,7 +292,7 @@ OPTIONAL: Final[Mapping[str, Callable[[ResultRow], str]]] = {
 #: Every column of the Markdown tables, by its heading.
 MARKDOWN_COLUMNS: Final[Mapping[str, Callable[[ResultRow], str]]] = {
     # a pattern is named in the row of its baseline, which has no answer
-    "pattern": lambda row: "" if row.answer else f"`{row.pattern}` {row.axes}".rstrip(),
+    "pattern": lambda row: "" if row.answer else f"`{row.pattern}` {row.axes} ({row.metric} time)".replace("  ", " "),
     "variant": lambda row: row.label if row.answer else f"{row.variant} ({row.role})",
     "answer": _answer_cell,
     "speed-up": lambda row: row.speedup,
