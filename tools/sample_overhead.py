@@ -21,7 +21,7 @@ from numba_sycl.sycl_types import UsmArray
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.samples import RowStream, Rules, SampleTaker
 from xebench.measuring.sampling import Sampling, sample_family
-from xebench.measuring.stopping import decide
+from xebench.measuring.stopping import Instances
 from xebench.patterns.pattern import Variant
 from xebench.session.session import Session
 from xebench.system.children.worker import Sender
@@ -85,9 +85,9 @@ def _harness_ns(session: Session, launch: Callable[[], Any]) -> float:
             return device_ns[-1]
 
         blocks = SAMPLES // len(names)
-        sampling = Sampling(precision=1e-9, budget_s=60, max_blocks=blocks)
+        sampling = Sampling(precision=1e-9, budget_s=60, max_blocks=blocks, min_instances=1)
         begin = time.perf_counter_ns()
-        sample_family(names, measure, partial(decide, baseline="a", sampling=sampling), sampling, seed=0)
+        sample_family(names, measure, Instances(sampling, "a").decide, sampling, seed=0)
         elapsed_ns = time.perf_counter_ns() - begin
     return elapsed_ns / len(device_ns) - median(device_ns)
 

@@ -153,4 +153,4 @@ def test_beside_a_gpu_the_manager_is_told_which_families_are_likely_next(monkeyp
     monkeypatch.setattr(manager, "device", {**DEVICE, "device_class": "gpu"})
     run.run()
     assert [name for name, _ in manager.asked] == ["one", "two"] * 3
-    assert manager.upcoming == [["two", "one"], ["one", "two"]] * 2 + [["two"], []]
+    assert manager.upcoming == [["two"], ["one"]] * 2 + [["two"], []]

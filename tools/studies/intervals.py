@@ -6,7 +6,7 @@ The interval in use (`xebench.results.analysis.intervals`) is held against boots
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +19,7 @@ from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling
 from xebench.results.analysis.intervals import median_interval
 from xebench.results.analysis.statistics import Floats
+from xebench.vocabulary import StopReason
 
 RESAMPLES = 2000
 
@@ -165,7 +166,7 @@ def coverage(estimator: Estimator, noise: Noise, *, blocks: int, repeats: int, s
 
 
 def coverage_when_stopping(noise: Noise, limits: Sampling, *, repeats: int, seed: int) -> Coverage:
-    """Coverage of the interval in use when `xebench.measuring.stopping` decides after each block."""
+    """Coverage of the interval in use when `decide` is asked after each block."""
     generator = np.random.default_rng(seed)
     ends, used = np.empty((repeats, 2)), np.empty(repeats)
     for repeat in range(repeats):
@@ -181,7 +182,30 @@ def coverage_when_stopping(noise: Noise, limits: Sampling, *, repeats: int, seed
 
 def _sampled_on(ratios: Floats, limits: Sampling) -> bool:
     sides = {"baseline": np.ones_like(ratios).tolist(), "variant": np.exp(-ratios).tolist()}
-    return stopping.decide(sides, 0, baseline="baseline", sampling=limits) is None
+    return decide(sides, 0, baseline="baseline", sampling=limits) is None
+
+
+def decide(
+    values: Mapping[str, Sequence[float]], elapsed_s: float, *, baseline: str, sampling: Sampling
+) -> StopReason | None:
+    """The reason to stop sampling an instance now, or None to take another block.
+
+    Args:
+        values: time of each variant in each block so far; NaN when there is none.
+        elapsed_s: seconds spent so far.
+        baseline: baseline of the speed-ups.
+        sampling: limits of the sampling.
+
+    Returns:
+        precision if the interval of every log speed-up is narrow enough and has at least as many blocks as a first
+        instance, else budget, else max blocks.
+    """
+    blocks = len(next(iter(values.values())))
+    series = stopping.log_speedups(values, baseline).values()
+    least = max(sampling.min_blocks, sampling.first_blocks)
+    if blocks >= least and all(median_interval(own).half_width < sampling.precision for own in series):
+        return StopReason.PRECISION
+    return stopping.spent(blocks, elapsed_s, sampling)
 
 
 def _summarise(ends: Floats, blocks: float) -> Coverage:

@@ -38,29 +38,6 @@ def narrow(groups: Iterable[Sequence[ArrayLike]], precision: float) -> bool:
     return all(grouped_interval(instances).half_width < precision for instances in groups)
 
 
-def decide(
-    values: Mapping[str, Sequence[float]], elapsed_s: float, *, baseline: str, sampling: Sampling
-) -> StopReason | None:
-    """The reason to stop sampling an instance now, or None to take another block.
-
-    Args:
-        values: time of each variant in each block so far; NaN when there is none.
-        elapsed_s: seconds spent so far.
-        baseline: baseline of the speed-ups.
-        sampling: limits of the sampling.
-
-    Returns:
-        precision if the interval of every log speed-up is narrow enough and has at least as many blocks as a first
-        instance, else budget, else max blocks.
-    """
-    blocks = len(next(iter(values.values())))
-    series = log_speedups(values, baseline).values()
-    least = max(sampling.min_blocks, sampling.first_blocks)
-    if blocks >= least and all(median_interval(own).half_width < sampling.precision for own in series):
-        return StopReason.PRECISION
-    return spent(blocks, elapsed_s, sampling)
-
-
 def spent(blocks: int, elapsed_s: float, sampling: Sampling) -> StopReason | None:
     """The reason to stop before the precision is reached: max blocks, else budget, which more time would mend; None to
     go on.

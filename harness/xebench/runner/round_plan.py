@@ -141,15 +141,18 @@ class RoundPlan:
             families: current states of the families.
             left_s: seconds left in the budget.
         """
+        return next(self.in_order(families, left_s), None)
+
+    def in_order(self, families: Sequence[FamilyState], left_s: float = math.inf) -> Iterator[tuple[int, Round]]:
+        """The families with a round to come, in their order if no round changed anything: see `next`."""
         if self.budget_s is None:
-            return self._in_turn(families)
-        if left_s <= 0:
-            return None
-        new = [number for number, family in enumerate(families) if not family.over and not family.rounds]
-        new.sort(key=lambda number: families[number].late)
-        if new and left_s >= self._beside_s(families) + LEAST_S:
-            return new[0], self._first(families, new, left_s)
-        return self._best(families, left_s)
+            yield from self._in_turn(families)
+        elif left_s > 0:
+            new = [number for number, family in enumerate(families) if not family.over and not family.rounds]
+            new.sort(key=lambda number: families[number].late)
+            if left_s >= self._beside_s(families) + LEAST_S:
+                yield from ((number, self._first(families, new, left_s)) for number in new)
+            yield from self._best(families, left_s)
 
     def to_come(self, families: Sequence[FamilyState], left_s: float = math.inf) -> int:
         """The number of rounds to come, as far as it can be predicted."""
@@ -173,15 +176,13 @@ class RoundPlan:
         measured = sum(family.rounds for family in families if family.beside_s is not None)
         return spent_s / measured * self.to_come(families) if measured else None
 
-    def _in_turn(self, families: Sequence[FamilyState]) -> tuple[int, Round] | None:
+    def _in_turn(self, families: Sequence[FamilyState]) -> Iterator[tuple[int, Round]]:
         most = max(2, self.rounds)  # the only round may have been cut off by the budget of an earlier session
         waiting = [number for number, family in enumerate(families) if not family.over and family.rounds < most]
-        if not waiting:
-            return None
-        number = min(waiting, key=lambda each: families[each].rounds)
-        family = families[number]
-        seconds = family.rest_s / max(1, self.rounds - family.rounds)
-        return number, Round(family.rounds, seconds, usual_instances(self.sampling))
+        for number in sorted(waiting, key=lambda each: families[each].rounds):
+            family = families[number]
+            seconds = family.rest_s / max(1, self.rounds - family.rounds)
+            yield number, Round(family.rounds, seconds, usual_instances(self.sampling))
 
     def _first(self, families: Sequence[FamilyState], new: Sequence[int], left_s: float) -> Round:
         """A first round so long that all families have one, and later rounds have their part where that is possible."""
@@ -208,13 +209,11 @@ class RoundPlan:
 
     # ---- later rounds -------------------------------------------------------------------------------------------
 
-    def _best(self, families: Sequence[FamilyState], left_s: float) -> tuple[int, Round] | None:
+    def _best(self, families: Sequence[FamilyState], left_s: float) -> list[tuple[int, Round]]:
+        """The affordable later rounds, those of most worth first."""
         usual_s = self._beside_s(families)
-        rounds = dict(self._affordable(families, usual_s, left_s))
-        if not rounds:
-            return None
-        number = max(rounds, key=lambda each: self._worth(families[each], rounds[each], usual_s, left_s))
-        return number, rounds[number]
+        rounds = self._affordable(families, usual_s, left_s)
+        return sorted(rounds, key=lambda each: self._worth(families[each[0]], each[1], usual_s, left_s), reverse=True)
 
     def _affordable(
         self, families: Sequence[FamilyState], usual_s: float, left_s: float

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 from xebench.measuring.case_rows import NOT_MEASURED
@@ -74,6 +75,8 @@ def _pair(progress: FamilyProgress, one: Pair, *, is_first: bool) -> Iterator[Pa
         logs = _logs(progress, state, name if is_first else f"{name}/{against}")
         speedup = math.exp(logs.estimate) if logs.n else math.nan
         shown = f"{speedup:{'.2f' if speedup < 10 else '.3g'}}x" if logs.n else Reason.NO_SAMPLE
+        if logs.n and not logs.known:
+            shown += f" of {logs.n} block{'' if logs.n == 1 else 's'}"
         over = "" if is_first else f"over {against}"
         words = " ".join(filter(None, (shown, over, state if len(states) > 1 else "")))
         yield PairSoFar(name, words, claimed, pair_state(logs, one.claim, one.band, sampling.few_instances))
@@ -161,14 +164,15 @@ class Rounds:
         """Measure until nothing is left to do, or no time for it."""
         states = [self._look(number) for number in range(len(self.families))]
         done, spent_s = 0, 0.0
-        while (chosen := self.plan.next(states, left_s := self.budget.left_s())) is not None:
-            number, planned = chosen
-            family = self.families[number]
+        spare = spare_cores(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU)
+        while chosen := [*islice(self.plan.in_order(states, left_s := self.budget.left_s()), 1 + spare)]:
+            (number, planned), *then = chosen
+            family, upcoming = self.families[number], [self.families[later] for later, _ in then]
             seconds_to_come = self.plan.seconds_to_come(states, left_s, spent_s)
             self.progress.family(done, done + self.plan.to_come(states, left_s), family.title(), seconds_to_come)
             begin_s = self.clock()
             with self.held():
-                self.manager.run_family(family, planned, left_s, [*self._upcoming(states, number, left_s)])
+                self.manager.run_family(family, planned, left_s, upcoming)
             states[number] = self._look(number)
             if self._is_cut_off(family):
                 self._let_others_come_first(states, family)
@@ -177,16 +181,6 @@ class Rounds:
         never = [family for family, state in zip(self.families, states, strict=True) if not state.rounds]
         cut_off = sum(self._is_cut_off(family) for family in self.families)
         return Unfinished(never, cut_off, sum(bool(state.rounds) and not state.over for state in states))
-
-    def _upcoming(self, states: Sequence[FamilyState], number: int, left_s: float) -> Iterator[Family]:
-        """The families that come next if rounds change nothing but their own numbers, one for each spare core."""
-        then = [*states]
-        for _ in range(spare_cores(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU)):
-            then[number] = replace(then[number], rounds=then[number].rounds + 1)
-            if (chosen := self.plan.next(then, left_s)) is None:
-                return
-            number = chosen[0]
-            yield self.families[number]
 
     def _is_cut_off(self, family: Family) -> bool:
         known = self.manager.progress_of(family)

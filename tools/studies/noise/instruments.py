@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tools.studies import intervals as intervals_study
 from xebench.errors import BrokenEnvironment
-from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling, sample_family
 from xebench.results.analysis import answer, intervals
 from xebench.results.analysis.statistics import start_of
@@ -277,7 +277,7 @@ def xebench(
 
     def decide(values: Mapping[str, Sequence[float]], elapsed_s: float) -> str | None:
         taken.update(values)
-        return stopping.decide(values, elapsed_s, baseline=_FIRST, sampling=sampling)
+        return intervals_study.decide(values, elapsed_s, baseline=_FIRST, sampling=sampling)
 
     sampled = sample_family((_FIRST, _SECOND), measure, decide, sampling, seed=seed)
     return conclude(taken[_FIRST], taken[_SECOND], sampled.stopped_by, answer.same_within(precision))
