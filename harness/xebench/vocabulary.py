@@ -123,8 +123,7 @@ class StopReason(StrEnum):
 RUN_BUDGET: Final = "run budget"
 
 
-#: The generator of numpy whose numbers problem functions draw: a run's seed says which numbers these are. It is
-#: counter-based, so that a device makes the same (`xebench.measuring.random_numbers`).
+#: The generator of numpy whose numbers problem functions draw: a run's seed says which numbers these are.
 GENERATOR: Final = "Philox"
 
 

@@ -9,16 +9,14 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from rows_kit import case, event, sample, write_pair
+from rows_kit import case, write_pair
 
 from xebench.errors import RunFolderError
 from xebench.results import Run, RunWriter, journal, load_run, schema
-from xebench.results.analysis.summaries import refuse_doubled_events
 from xebench.results.files import as_csv
 
 
@@ -96,62 +94,6 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path, make: Callable[[Pa
     path.write_text(json.dumps({**json.loads(path.read_text()), "machine": {"cpu": "another"}}))
     with pytest.raises(RunFolderError, match=r"manifest.json is damaged \(its checksum differs\)"):
         load_run(folder)
-
-
-@pytest.mark.parametrize("make", [begun, finished])
-def test_doubled_samples_are_refused(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    folder = tmp_path / "run"
-    with RunWriter.create(folder, {}) as writer:
-        write_pair(writer)
-        writer.append("samples", [sample("b", 3, 100.0)])
-        if make is begun:
-            with pytest.raises(RunFolderError, match="samples have sample 3 twice"):
-                load_run(folder)
-        with pytest.raises(RunFolderError, match="samples have sample 3 twice"):
-            writer.finish()
-
-
-def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_place(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with RunWriter.create(folder, {}) as writer:
-        write_pair(writer)
-        writer.append("samples", [sample("a", 21, 100.0, block=0)])
-    with pytest.raises(RunFolderError, match="samples have sample 21 twice"):
-        load_run(folder)
-
-
-def test_samples_that_are_doubled_under_new_numbers_are_known_by_their_times(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    with RunWriter.create(folder, {}) as writer:
-        write_pair(writer)
-        writer.append("samples", [sample("a", 21, 200.0)])
-        writer.append("events", [event("a", 21, **{name: event("a", 4)[name] for name in TIMES})])
-    with pytest.raises(RunFolderError, match="events have sample 21 twice"):
-        load_run(folder)
-
-
-TIMES = ("submit_ns", "start_ns", "end_ns")
-
-
-@pytest.mark.parametrize(("flags", "refused"), [(["", "", ""], True), (["", "stale", ""], False)])
-def test_a_driver_that_gives_one_time_again_and_again_damages_no_run(flags: list[str], refused: bool) -> None:
-    samples = pd.DataFrame({"sample_id": [0, 1, 2], "sample_flags": flags})
-    moment = {"case_id": "a", "sequence": 0, "mpi_rank": 0, "clock": 0, "submit_ns": None, "start_ns": 2, "end_ns": 3}
-    events = pd.DataFrame([{"sample_id": number, **moment} for number in range(3)])
-    with pytest.raises(RunFolderError, match="twice") if refused else nullcontext():
-        refuse_doubled_events(Path("run"), events, samples)
-
-
-def test_a_sample_that_is_doubled_in_a_table_is_refused(tmp_path: Path) -> None:
-    folder = finished(tmp_path / "run")
-    path = folder / "samples.parquet"
-    whole = pd.read_parquet(path)
-    pd.concat([whole, whole.head(1)]).to_parquet(path)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["sha256"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(RunFolderError, match="samples have sample 0 twice"):
-        load_run(folder).samples  # noqa: B018
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -450,30 +449,3 @@ def test_what_is_found_out_during_a_run_is_in_its_manifest_at_once(tmp_path: Pat
         writer.note(concurrent_runs=[{"pid": 7}])
         assert load_run(path).manifest["concurrent_runs"] == [{"pid": 7}]
         assert writer.finish().manifest["concurrent_runs"] == [{"pid": 7}]
-
-
-@pytest.mark.parametrize("removed", ["", "journal", "manifest.json"])
-def test_a_folder_that_is_removed_while_it_is_written_is_saved_in_another_one(removed: str, tmp_path: Path) -> None:
-    path, saved = tmp_path / "run", tmp_path / "run-saved2"
-    (tmp_path / "run-saved1").mkdir()
-    with RunWriter.create(path, MANIFEST) as writer:
-        writer.append("devices", [device()])
-        writer.require_in_place()
-        gone = path / removed
-        gone.unlink() if gone.is_file() else shutil.rmtree(gone)
-        with pytest.raises(RunFolderError, match="run was removed during the run: what was measured is in .*-saved2; "):
-            writer.require_in_place()
-        assert writer.path == saved and len(load_run(saved).devices) == 1
-        writer.require_in_place()
-        writer.append("devices", [{**device(), "device": "opencl:cpu:1"}])
-        assert len(writer.finish("interrupted").devices) == 2
-    with RunWriter.resume(saved, {}) as writer:
-        writer.require_in_place()
-
-
-def test_a_folder_that_was_removed_is_found_out_when_its_manifest_is_written(tmp_path: Path) -> None:
-    with RunWriter.create(tmp_path / "run", MANIFEST) as writer:
-        shutil.rmtree(tmp_path / "run")
-        (tmp_path / "run").mkdir()
-        with pytest.raises(RunFolderError, match="was removed during the run"):
-            writer.note(ended_by=None)

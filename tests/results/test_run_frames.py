@@ -58,20 +58,6 @@ def test_a_pattern_that_is_not_there_is_named_with_what_was_meant(run: Run) -> N
         run.of("tiled_matmull")
 
 
-def test_a_timeline_lies_within_the_execution(run: Run) -> None:
-    told = run.timeline("kernel_fusion", "three_kernels")
-    assert (told["duration_ns"] >= 0).all() and told["begin_ns"].min() == 0
-    assert {"title", "where", "kind", "name", "queue", "thread", "mpi_rank", "bytes"} <= {*told}
-    assert set(told["where"]) <= {"host", "device"} and "kernel" in set(told["kind"])
-
-
-def test_a_variant_that_is_not_there_is_named_with_what_was_meant(run: Run) -> None:
-    with pytest.raises(
-        XebenchError, match="kernel_fusion has no execution of 'three_kernal' to show: did you mean three_kernels"
-    ):
-        run.timeline("kernel_fusion", "three_kernal")
-
-
 def test_a_run_in_one_line_and_as_html(run: Run) -> None:
     assert repr(run) == f"<Run {KEPT}: {run.cases.pattern.nunique()} patterns, {len(run.cases)} cases, interrupted>"
     page = run._repr_html_()

@@ -20,7 +20,6 @@ from tools.compilers.suite_kernels import NotingStore, collect_kernels  # noqa: 
 from xebench.dpex import ForeignKernel  # noqa: E402
 from xebench.dpex.opencl_modules import foreign_digest  # noqa: E402
 from xebench.isa.ocloc import find_compiler  # noqa: E402
-from xebench.measuring import device_numbers  # noqa: E402
 from xebench.patterns.registry import BENCHMARKS, builtin_files, read  # noqa: E402
 from xebench.system import PACKAGE  # noqa: E402
 from xebench.system.offline_compiler import to_spirv  # noqa: E402
@@ -31,13 +30,12 @@ _FIRST_DATE_OF_ZIP: Final = (1980, 1, 1, 0, 0, 0)
 
 
 def kernels_in_opencl() -> Mapping[str, ForeignKernel]:
-    """The suite's kernels in OpenCL C, and the harness's own, by digest.
+    """The suite's kernels in OpenCL C by digest.
 
     Raises:
         XebenchError: variants fail, so that their kernels are unknown.
     """
-    own = device_numbers._fill
-    found = {foreign_digest(own): own}
+    found: dict[str, ForeignKernel] = {}
 
     def note(kernel: Any, index_space: Any, arguments: Sequence[Any]) -> None:
         if isinstance(kernel, ForeignKernel) and kernel.opencl_c:

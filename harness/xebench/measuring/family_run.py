@@ -15,7 +15,6 @@ from xebench.measuring.case_rows import CaseResult, Work
 from xebench.measuring.checksums import Sums
 from xebench.measuring.correctness import Expected
 from xebench.measuring.data_sets import WITH_REFERENCE, DataSets, seed_of
-from xebench.measuring.device_numbers import DeviceNumbers
 from xebench.measuring.family import FamilyLoop, Listener, Plan
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import RoundClock
@@ -24,7 +23,7 @@ from xebench.measuring.messages import InstanceSpeedups, MeasureFamily, Stage
 from xebench.measuring.odd_size import tried_at_odd_size
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
-from xebench.measuring.prepare import find_pattern, require_device
+from xebench.measuring.prepare import find_pattern, make_problem, require_device
 from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
@@ -151,7 +150,7 @@ class FamilyRun:
         self._results_note = next((note for own in expected.values() if (note := own.note())), None)
         kept = [one.problem for one in (data, second) if one is not None]
         self.data_sets = len(kept)
-        problems = DataSets(partial(self.store.make, self.pattern, request.parameters), request.seed, kept)
+        problems = DataSets(partial(make_problem, self.pattern, request.parameters), request.seed, kept)
         here = ProblemPlace(self.session, self.sums, self.pattern, problems, request.parameters)
         elsewhere = BeginProblem(request.source, request.pattern, request.parameters, request.seed)
         with self._clock.during(RoundPart.UPLOADING):
@@ -239,8 +238,7 @@ class FamilyRun:
 
 def measuring(session: Session, device: str, parent: Parent) -> Callable[[MeasureFamily], None]:
     """The function that measures the manager's families on a session."""
-    numbers = DeviceNumbers(session.queue) if session.device.is_gpu else None
-    store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available), numbers)
+    store = ProblemStore(PART * min(parent.memory_limit_bytes, psutil.virtual_memory().available))
     flusher = cache(partial(Flusher, session.queue))
     spare = spare_cores(is_cpu=session.device.is_cpu)
     beside = MadeBeside(store, spare) if spare else None

@@ -17,7 +17,6 @@ from numba_sycl.sycl_types import Array
 from xebench.errors import PatternError, Unsupported
 from xebench.measuring.array_check import UnusableReference, same_bits
 from xebench.measuring.place import READ_ONLY, accepted_parameters
-from xebench.measuring.random_numbers import Maker, Numbers
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.pattern_file import load_file
 from xebench.patterns.problem import InOut, Output, Problem
@@ -52,7 +51,7 @@ def require_device(pattern: Pattern, parameters: Mapping[str, Any], device: Devi
         raise Unsupported(reason)
 
 
-def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, device: Maker | None = None) -> Problem:
+def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Problem:
     """The problem on the host, at one size and one point of the axes; its arrays are its own, and cannot be written.
 
     Arrays that the pattern file may still refer to are copied, so that it cannot change the problem later.
@@ -61,13 +60,12 @@ def make_problem(pattern: Pattern, parameters: Mapping[str, Any], seed: int, dev
         pattern: pattern with the function.
         parameters: parameters of the problem.
         seed: seed of its numbers.
-        device: maker of the same numbers on a device, for large arrays; None to use the host.
 
     Raises:
         PatternError: the pattern's function returns no problem, or one with other parameters than requested.
     """
     assert pattern.make_problem is not None
-    numbers = Numbers(getattr(np.random, GENERATOR)(seed), device)
+    numbers = np.random.Generator(getattr(np.random, GENERATOR)(seed))
     problem = pattern.make_problem(numbers, **accepted_parameters(pattern.make_problem, parameters))
     if not isinstance(problem, Problem):
         raise PatternError(f"@pattern.problem returned a {type(problem).__name__}: return Problem(...) with the fields")

@@ -21,7 +21,6 @@ from xebench.measuring.correctness import Expected, expected_of
 from xebench.measuring.data_sets import seed_of
 from xebench.measuring.place import accepted_parameters
 from xebench.measuring.prepare import make_problem, require_parameters
-from xebench.measuring.random_numbers import Maker
 from xebench.patterns.pattern import Pattern
 from xebench.patterns.problem import InOut, Problem
 
@@ -74,12 +73,10 @@ class ProblemStore:
 
     Args:
         limit_bytes: memory limit in addition to data in use.
-        device: see `make_problem`.
     """
 
-    def __init__(self, limit_bytes: float, device: Maker | None = None) -> None:
+    def __init__(self, limit_bytes: float) -> None:
         self.limit_bytes = limit_bytes
-        self._device = device
         self._kept: OrderedDict[Hashable, Data] = OrderedDict()
 
     def get(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Data:
@@ -96,7 +93,7 @@ class ProblemStore:
         key = problem_key(pattern, parameters, seed)
         if key not in self._kept:
             self._make_room()
-            data = Data(self.make(pattern, parameters, seed))
+            data = Data(make_problem(pattern, parameters, seed))
             if not data.can_be_shared():
                 return data
             self._kept[key] = data
@@ -105,10 +102,6 @@ class ProblemStore:
         require_parameters(data.problem, parameters)
         self._make_room()
         return data
-
-    def make(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> Problem:
-        """A problem that is not kept; see `make_problem`."""
-        return make_problem(pattern, parameters, seed, self._device)
 
     def has(self, pattern: Pattern, parameters: Mapping[str, Any], seed: int) -> bool:
         """True if these data are in the store."""

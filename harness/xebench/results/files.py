@@ -25,10 +25,6 @@ MANIFEST: Final = "manifest.json"
 #: Manifest entry with the SHA-256 of its other entries and of each file of a finished run.
 SHA256: Final = "sha256"
 
-#: Limits of a table in memory, in bytes and rows: hours of short kernels make tens of millions of events.
-MOST_TABLE_BYTES: Final = 4 << 30
-MOST_ROWS: Final = 50_000_000
-
 #: First characters that make a spreadsheet read text as a formula.
 _FORMULA: Final = re.compile("[=+@\t-]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -289,11 +285,9 @@ def read_parquet(
         content: Content of the file, if it is a member of a packed run.
 
     Raises:
-        RunFolderError: The file is missing or damaged, a column of it is wrong, or it is larger than a run can be.
+        RunFolderError: The file is missing or damaged, or a column of it is wrong.
     """
     try:
-        if _is_large(content or path):
-            raise RunFolderError(f"{path} is larger in memory than a run can be: do not trust the file")
         data = schema.of_today(_frame(content or path, None if names is None else [*names], samples, cases))
         if names is not None:
             data = data[[name for name in names if name in data]]
@@ -313,28 +307,6 @@ def read_parquet(
 def damaged(path: Path, error: Exception) -> RunFolderError:
     """The error for a file that cannot be read."""
     return RunFolderError(f"{path} is damaged ({describe_error(error)}): restore it from a copy of the run")
-
-
-def _is_large(content: Path | BinaryIO) -> bool:
-    """True if a table has more rows or bytes than a run can have; short texts may stand for long ones in Parquet."""
-    import pyarrow
-    from pyarrow import compute, parquet
-
-    with parquet.ParquetFile(content) as file:
-        whole = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
-        if file.metadata.num_rows > MOST_ROWS or whole > MOST_TABLE_BYTES:
-            return True
-        if file.metadata.num_rows * whole <= MOST_TABLE_BYTES:
-            return False
-        texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
-    total = 0
-    with parquet.ParquetFile(content, read_dictionary=texts) as in_words:
-        for name in texts:
-            for chunk in in_words.read([name], use_threads=False).column(0).chunks:
-                words = chunk if pyarrow.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-                lengths = compute.binary_length(words.dictionary)
-                total += compute.sum(compute.take(lengths, words.indices)).as_py() or 0
-    return total > MOST_TABLE_BYTES
 
 
 def _frame(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -87,27 +86,6 @@ class Journal:
     def length(self) -> int:
         """Bytes of all tables together."""
         return sum(os.fstat(file).st_size for file in self._files.values())
-
-    def is_in_place(self) -> bool:
-        """True if the open files are still those in the folder, and were not removed."""
-        try:
-            stats = [(os.fstat(file), (self.folder / name).stat()) for name, file in self._files.items()]
-        except OSError:
-            return False
-        return all(os.path.samestat(*pair) for pair in stats)
-
-    def copy_to(self, folder: Path) -> None:
-        """Write what was appended so far into a new folder, also when the files were removed.
-
-        Raises:
-            RunFolderError: The folder cannot be written.
-        """
-        try:
-            folder.mkdir(parents=True)
-            for name, file in self._files.items():
-                shutil.copyfile(f"/proc/self/fd/{file}", folder / name)
-        except OSError as error:
-            raise cannot_write(folder, error) from error
 
     def sync(self) -> None:
         """Make the operating system write everything to the disk now, against a power loss."""

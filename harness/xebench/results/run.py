@@ -19,7 +19,7 @@ from xebench.records.claim import from_json, is_expected
 from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
 from xebench.results.analysis.compare import compilers
-from xebench.results.analysis.summaries import refuse_doubled_events, refuse_doubled_samples, with_checked
+from xebench.results.analysis.summaries import with_checked
 from xebench.vocabulary import FAILED
 
 
@@ -160,16 +160,12 @@ class Run:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """Every sample."""
-        samples = self._read("samples")
-        refuse_doubled_samples(self.path, samples)
-        return schema.with_parameters_of(samples, self.cases)
+        return schema.with_parameters_of(self._read("samples"), self.cases)
 
     @cached_property
     def events(self) -> pd.DataFrame:
         """The device's events of each sample: by far the largest table."""
-        events = self._read("events")
-        refuse_doubled_events(self.path, events, self._read("samples", ["sample_id", "sample_flags"]))
-        return events
+        return self._read("events")
 
     @cached_property
     def machine(self) -> pd.DataFrame:
@@ -196,16 +192,6 @@ class Run:
     ) -> pd.DataFrame:
         """The comparison of this run with a later one: see `compare_runs`."""
         return compare_runs(self, other, threshold, on=on)
-
-    def timeline(self, pattern: str, variant: str) -> pd.DataFrame:
-        """One execution of a variant on host and device, a row for each event: see `xebench.results.timeline`.
-
-        Raises:
-            XebenchError: The run has no such pattern or variant, or no execution that can be shown.
-        """
-        from xebench.results import timeline
-
-        return timeline.frame(self.of(pattern), pattern, variant)
 
     def plot(self, pattern: str, along: str | None = None) -> run_plot.Plot:
         """The speed-ups of a pattern with their intervals: see `xebench.results.run_plot`.
@@ -258,7 +244,7 @@ class Run:
         """The names of the two versions that `xebench ab` measured side by side, the old one first; else empty."""
         return tuple((self.manifest.get("request") or {}).get("versions") or ())
 
-    @property
+    @cached_property
     def failed_cases(self) -> pd.DataFrame:
         """The cases that failed, without those of which a claim says that they must."""
         failed = self.cases[self.cases["status"].isin(FAILED)]
@@ -312,11 +298,9 @@ def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.Dat
     """The measured tables of a folder that has a journal.
 
     Raises:
-        RunFolderError: A journal is damaged, or has a sample twice.
+        RunFolderError: A journal is damaged.
     """
     tables = {table: journal.read(folder / journal.FOLDER, table) for table in schema.MEASURED}
-    refuse_doubled_samples(folder, tables["samples"])
-    refuse_doubled_events(folder, tables["events"], tables["samples"])
     tables["samples"] = with_checked(tables["samples"], tables["checks"])
     return tables
 

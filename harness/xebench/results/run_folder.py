@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import itertools
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -190,32 +189,20 @@ class RunWriter:
         return max(_after(samples["sample_id"]), _after(checks["end_sample"] - 1)), _after(samples["block"])
 
     def require_in_place(self) -> None:
-        """Look whether the folder is still there; if not, what was measured is saved in another one beside it.
+        """Look whether the folder is still there.
 
         Raises:
-            RunFolderError: It is not; the writer has gone over to the other folder.
+            RunFolderError: It was removed.
         """
-        if self._journal.is_in_place() and (self.path / MANIFEST).exists():
-            return
-        names = (f"{self.path.name}-saved{number}" for number in itertools.count(1))
-        gone, saved = self.path, next(path for path in map(self.path.with_name, names) if not path.exists())
-        lock = FolderLock(saved)
-        self._journal.copy_to(saved / journal.FOLDER)
-        files.write_manifest(saved, self.manifest)
-        self.close()
-        self.path, self._lock, self._journal = saved, lock, journal.Journal(saved / journal.FOLDER)
-        raise RunFolderError(
-            f"{gone} was removed during the run: what was measured is in {saved}; "
-            f"'xebench run --resume {saved}' continues"
-        )
+        if not (self.path / MANIFEST).exists():
+            raise RunFolderError(f"{self.path} was removed during the run, and with it what was measured: run it again")
 
     def note(self, **facts: Any) -> None:
         """Put facts that are found out during the run into its manifest, at once.
 
         Raises:
-            RunFolderError: The disk is full or unwritable, and the manifest is as before; or see `require_in_place`.
+            RunFolderError: The disk is full or unwritable, and the manifest is as before.
         """
-        self.require_in_place()
         self.manifest = {**self.manifest, **facts}
         files.write_manifest(self.path, self.manifest)
 

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from xebench.errors import XebenchError, suggestion
+from xebench.errors import XebenchError
 from xebench.records import points
 from xebench.records.points import Row, rows
 from xebench.results.analysis.summaries import usable
@@ -185,64 +185,6 @@ class ProcessTimeline:
             for clock, found in self.clocks.items()
             if self.calls
         ]
-
-
-def frame(run: TimelineTables, pattern: str, variant: str) -> pd.DataFrame:
-    """One execution of a variant: a row a command of the device, and a row a call of the host.
-
-    Returns:
-        ``title`` (of which case and rank), ``where`` (host or device), ``thread`` or ``queue``, ``mpi_rank``,
-        ``kind``, ``name``, ``begin_ns``, ``end_ns``, ``duration_ns`` and, of copies, ``bytes``; times of both are on
-        the host's clock, from the case's first moment.
-
-    Raises:
-        XebenchError: the run has no such variant of it, or no execution that can be shown.
-    """
-    found = [processes for processes in variants_of(run, pattern) if processes[0].variant == variant]
-    if not found:
-        names = run.cases.loc[run.cases["pattern"] == pattern, "variant"]
-        raise XebenchError(f"{pattern} has no execution of {variant!r} to show: {suggestion(variant, names)}")
-    told: list[dict[str, Any]] = []
-    for processes in found:
-        zero_ns = min(process.begin_ns for process in processes)
-        for process in processes:
-            told += [{"title": process.title, **row} for row in _timeline_rows(process, zero_ns)]
-    made = pd.DataFrame(told).convert_dtypes()
-    return made.assign(duration_ns=made["end_ns"] - made["begin_ns"]).sort_values(
-        ["title", "begin_ns"], ignore_index=True
-    )
-
-
-def _timeline_rows(process: ProcessTimeline, zero_ns: int) -> list[dict[str, Any]]:
-    calls = [
-        {
-            "where": "host",
-            "thread": call["thread"],
-            "queue": None,
-            "mpi_rank": call["mpi_rank"],
-            "kind": call["kind"],
-            "name": call["name"],
-            "bytes": None,
-            "begin_ns": call["submit_began_host_ns"] - zero_ns,
-            "end_ns": call["submit_ended_host_ns"] - zero_ns,
-        }
-        for call in process.calls
-    ]
-    commands = [
-        {
-            "where": "device",
-            "thread": event["thread"],
-            "queue": event["queue"],
-            "mpi_rank": event["mpi_rank"],
-            "kind": event["kind"],
-            "name": event["name"],
-            "bytes": event["bytes"],
-            "begin_ns": process.on_host(event, int(event["start_ns"])) - zero_ns,
-            "end_ns": process.on_host(event, end_ns(event)) - zero_ns,
-        }
-        for event in process.events
-    ]
-    return calls + commands
 
 
 def variants_of(run: TimelineTables, pattern: str) -> list[list[ProcessTimeline]]:

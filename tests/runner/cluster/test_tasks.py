@@ -75,7 +75,6 @@ class Cluster:
         )
         folder: Any = SimpleNamespace(
             take=lambda family, result: None,
-            require_in_place=lambda: None,
             give_up=lambda family, status, why: self.given_up.append((family.pattern.name, str(status))),
         )
         progress: Any = SimpleNamespace(family=lambda *told: None, finished=lambda *told: None)

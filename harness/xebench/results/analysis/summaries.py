@@ -11,58 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from xebench.errors import RunFolderError
 from xebench.records.device_facts import MEMORY, MIXES, ROOF_DOUBT, Roof, levels_of
 from xebench.records.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.results.analysis import intervals, metrics, statistics
 from xebench.results.analysis.statistics import Floats
 from xebench.vocabulary import RESCUES, SAMPLED_STATES, CheckResult, Flag, Metric, State, metric_named
-
-#: These columns identify a command of a case, since the device's clock advances between samples.
-_MOMENT: Final = ("case_id", "sequence", "mpi_rank", "clock", "submit_ns", "start_ns", "end_ns")
-
-
-def refuse_doubled_samples(folder: Path, samples: pd.DataFrame) -> None:
-    """Refuse samples of one number, or of one place: a block has one of each variant that counts.
-
-    Raises:
-        RunFolderError: names the first such number.
-    """
-    _refuse_doubled(folder, "samples", samples, samples["sample_id"].duplicated())
-    count = samples[(samples["block"] >= 0) & (samples["sample_flags"] == "")]
-    _refuse_doubled(folder, "samples", count, count.duplicated(["case_id", "state", "block"]))
-
-
-def refuse_doubled_events(folder: Path, events: pd.DataFrame, samples: pd.DataFrame) -> None:
-    """Refuse events of two samples that were at the same time: one of the samples is a copy of the other.
-
-    Samples that were found to have the times of an earlier one say so themselves, by the flag for that: a driver that
-    gives one time again and again has also given it to a first one, which has no flag.
-
-    Raises:
-        RunFolderError: names the sample of the first such event.
-    """
-    stale = events["sample_id"].isin(samples.loc[samples["sample_flags"].str.contains(Flag.STALE), "sample_id"])
-    timed = events[events["start_ns"].notna() & ~stale]
-    doubled = timed.duplicated([*_MOMENT])
-    if doubled.any() and stale.any():
-        told = pd.MultiIndex.from_frame(events.loc[stale, [*_MOMENT]])
-        doubled &= ~pd.MultiIndex.from_frame(timed[[*_MOMENT]]).isin(told)
-    _refuse_doubled(folder, "events", timed, doubled)
-
-
-def _refuse_doubled(folder: Path, table: str, data: pd.DataFrame, doubled: pd.Series[bool]) -> None:
-    if doubled.any():
-        number = data.loc[doubled, "sample_id"].iloc[0]
-        raise RunFolderError(
-            f"{folder} is damaged: its {table} have sample {number} twice: restore it from a copy of the run"
-        )
 
 
 class CheckRow(NamedTuple):

@@ -187,10 +187,6 @@ class Folder:
             self._earlier_ids.setdefault(problem_id(row), []).append(row["case_id"])
         self._places = calibrated(earlier)
 
-    def require_in_place(self) -> None:
-        """See `xebench.results.RunWriter.require_in_place`."""
-        self._writer.require_in_place()
-
     def announce(self, families: Sequence[Family]) -> None:
         """Write the cases of families that have no results; those of others stand until there are better ones."""
         for family in families:
@@ -323,7 +319,6 @@ class Tasks:
                 what, number, host, *rest = self._scheduler.news.get(timeout=LOOK_S)
             except queue.Empty:
                 self._scheduler.check()
-                self._folder.require_in_place()
             else:
                 self._hear(what, number, host, rest[0])
             if self._workers.look():
