@@ -142,8 +142,6 @@ def test_occupancy_of_a_pattern(command: Here) -> None:
     [
         (("occupancy", "--gpu", "pvc"), "a launch needs --work-group and --sub-group, or a pattern"),
         (("occupancy", "--gpu", "pvc", "--pattern", "x", "--slm", "1K"), "leave out --slm"),
-        (("occupancy", "--gpu", "pvc", "--map"), "--map shows one sub-group size: give --sub-group"),
-        (("occupancy", "--gpu", "pvc", "--map", "--sub-group", "16", "--global", "1M"), "leave out --global"),
         (("occupancy", "--gpu", "nope", "--work-group", "1", "--sub-group", "16"), "unknown GPU 'nope'"),
         (("occupancy", "--gpu", "pvc", "--pattern", "no_such"), "no pattern"),
     ],

@@ -1,4 +1,4 @@
-"""The nearest better launch, what is said of a limit, and heat maps."""
+"""The nearest better launch, and what is said of a limit."""
 
 from dataclasses import fields, replace
 from math import log2
@@ -16,10 +16,8 @@ from xebench.system.occupancy import (
     UnsupportedLaunch,
     difference,
     explain,
-    heat_map,
     nearest_better,
     occupancy_of,
-    work_group_sizes,
 )
 
 TGL, PVC, GEN9 = find_gpu("tgl"), find_gpu("pvc"), find_gpu("gen9")
@@ -170,37 +168,3 @@ def test_best_is_at_least_as_full_as_nearest(current):
     assert (nearest is None) == (best is None)
     if nearest is not None and best is not None:
         assert best.device_occupancy >= nearest.device_occupancy - 1e-9
-
-
-def test_heat_map_covers_the_plane_and_agrees_with_the_model():
-    cells = heat_map(PVC, 16)
-    sizes = work_group_sizes(PVC, 16)
-    assert sizes == (16, 32, 64, 128, 256, 512, 1024)
-    assert [(cell.work_group_size, cell.slm_bytes) for cell in cells] == [
-        (size, slm_bytes) for size in sizes for slm_bytes in (0, *PVC.slm_sizes_bytes)
-    ]
-    for cell in cells:
-        found = occupancy(PVC, cell.work_group_size, 16, cell.slm_bytes)
-        assert cell.xe_core_occupancy == found.xe_core_occupancy
-        assert (cell.work_groups_per_xe_core, cell.limited_by) == (
-            found.work_groups_per_xe_core,
-            found.limited_by,
-        )
-
-
-def test_sizes_of_a_heat_map_have_those_that_fill_seven_threads():
-    assert work_group_sizes(TGL, 8) == (8, 16, 32, 56, 64, 112, 128, 224, 256, 448, 512)
-
-
-def test_a_heat_map_marks_what_cannot_launch():
-    # with large GRF an Xe-core has 32 contexts, too few for the 64 threads of 1024 work-items
-    cells = {(cell.work_group_size, cell.slm_bytes): cell for cell in heat_map(PVC, 16, large_grf=True)}
-    assert (cells[512, 0].xe_core_occupancy, cells[512, 0].limited_by) == (0.5, "large GRF")
-    for slm_bytes in (0, *PVC.slm_sizes_bytes):
-        cell = cells[1024, slm_bytes]
-        assert (cell.xe_core_occupancy, cell.work_groups_per_xe_core, cell.limited_by) == (0, 0, "cannot launch")
-
-
-def test_heat_map_of_a_sub_group_size_that_is_not_offered():
-    with pytest.raises(UnsupportedLaunch, match="pvc has no sub-groups of 8"):
-        heat_map(PVC, 8)

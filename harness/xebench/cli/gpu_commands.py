@@ -253,7 +253,7 @@ def _write_table(kernels: Sequence[KernelOnGpu], file: Path) -> None:
 
 
 #: Options that describe a launch by numbers, and so contradict a pattern's own.
-_LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf", "as_map")
+_LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", "large_grf")
 
 
 @click.command("occupancy")
@@ -269,7 +269,6 @@ _LAUNCH_OPTIONS = ("work_group", "sub_group", "slm", "barriers", "global_size", 
 @click.option("--global", "global_size", help="Work-items of the whole launch, such as 1M or 1024x1024.")
 @click.option("--large-grf", is_flag=True, help="Use the large register file, which halves the hardware threads.")
 @EUS
-@click.option("--map", "as_map", is_flag=True, help="Show a heat map over work-group size and SLM instead.")
 @click.option(
     "--pattern",
     "names",
@@ -286,15 +285,9 @@ def occupancy(gpu: str | None, eus: int | None, names: tuple[str, ...], form: st
 
     The launch is given by numbers (--work-group and --sub-group at least) or by --pattern.
     """
-    if given["as_map"]:
-        refuse(("work_group", "slm", "global_size"), "--map shows all sizes of work-groups and SLM")
-        if given["sub_group"] is None:
-            raise XebenchError("--map shows one sub-group size: give --sub-group")
     if names:
         refuse(_LAUNCH_OPTIONS, "--pattern has its own launch")
         _of_patterns(_gpu(gpu, eus), names, form, given)
-    elif given["as_map"]:
-        _map(_gpu(gpu, eus), form, given)
     elif given["sub_group"] is None or given["work_group"] is None:
         raise XebenchError("a launch needs --work-group and --sub-group, or a pattern: --pattern NAME")
     else:
@@ -313,16 +306,6 @@ def _gpu(name: str | None, eus: int | None) -> GpuParameters:
     if device.device_class != "gpu":
         raise XebenchError(f"no GPU is present, only {device.name}: name one with --gpu, such as --gpu pvc")
     return gpu_of_device(device.name, eus or device.compute_units)
-
-
-def _map(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:
-    from xebench.isa import gpu_views
-    from xebench.system.gpus import parse_size
-    from xebench.system.occupancy import heat_map
-
-    size = parse_size(given["sub_group"])
-    cells = heat_map(gpu, size, barriers=given["barriers"], large_grf=given["large_grf"])
-    show_view(gpu_views.HEAT_MAP, form, cells, gpu, size, coloured=True)
 
 
 def _of_numbers(gpu: GpuParameters, form: str, given: dict[str, Any]) -> None:

@@ -61,10 +61,10 @@ def _unprintable(error: OSError) -> XebenchError:
     return XebenchError(f"the result cannot be printed ({error.strerror}): redirect it elsewhere")
 
 
-def show_view(view: ModuleType | View, form: str, *content: Any, coloured: bool = False) -> None:
+def show_view(view: ModuleType | View, form: str, *content: Any) -> None:
     """Print a result by a view of `xebench.report` in one of the forms of `xebench.report.table_forms`; see `show`."""
     if form == "text":  # without a further import, so that text shows at once
-        show(view.as_text(*content), coloured=coloured)
+        show(view.as_text(*content))
         return
     from xebench.report.table_forms import render
 

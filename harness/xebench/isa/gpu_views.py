@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal
 
 from rich.table import Table
-from rich.text import Text
 
 from xebench.report import View, units
 from xebench.report.console import draw, plain_table, terminal_width
-from xebench.system.occupancy import HeatCell, Occupancy, difference, explain, nearest_better
+from xebench.system.occupancy import Occupancy, difference, explain, nearest_better
 
 if TYPE_CHECKING:
     from xebench.isa.collect import VariantWithoutKernel
     from xebench.isa.launch_occupancy import KernelOccupancy
-    from xebench.system.gpus import GpuParameters
 
 
 def _occupancy_json(occupancy: Occupancy) -> str:
@@ -59,35 +56,6 @@ def _waves(occupancy: Occupancy) -> str:
 def _step(occupancy: Occupancy, better: Occupancy) -> str:
     """The change to make, and the occupancy after it."""
     return f"{difference(occupancy.launch, better.launch)} gives {units.percent(better.device_occupancy)}"
-
-
-# from empty to full; the numbers carry the meaning, colours only help
-_SHADES = ((0.25, "red"), (0.5, "yellow"), (0.75, "green"), (2.0, "bold green"))
-
-
-def _heat_map_json(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int) -> str:
-    """A list of points, those that cannot launch with 0 work-groups."""
-    return json.dumps({"gpu": gpu.code, "sub_group_size": sub_group_size, "cells": [asdict(cell) for cell in cells]})
-
-
-def _heat_map_text(cells: Sequence[HeatCell], gpu: GpuParameters, sub_group_size: int, width: int | None = None) -> str:
-    """Work-group sizes down, SLM per work-group across; coloured in a terminal."""
-    title = f"Xe-core occupancy in %, {gpu.code}, sub-group size {sub_group_size}, by work-group size and SLM"
-    # narrow: thirteen columns must fit into a terminal of eighty
-    table = Table(title=title, box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("group", justify="right")
-    for slm_bytes in dict.fromkeys(cell.slm_bytes for cell in cells):
-        table.add_column(units.binary_size(slm_bytes), justify="right")
-    for work_group_size, row in groupby(cells, key=lambda cell: cell.work_group_size):
-        table.add_row(str(work_group_size), *map(_heat, row))
-    return draw([table], width or terminal_width(), colour=None)
-
-
-def _heat(cell: HeatCell) -> Text:
-    if not cell.work_groups_per_xe_core:
-        return Text("-")
-    style = next(style for limit, style in _SHADES if cell.xe_core_occupancy < limit)
-    return Text(f"{100 * cell.xe_core_occupancy:.0f}", style=style)
 
 
 def _launches_json(kernels: Sequence[KernelOccupancy], missing: Sequence[VariantWithoutKernel], preset: str) -> str:
@@ -163,5 +131,4 @@ def _launches_remarks(kernels: Sequence[KernelOccupancy]) -> list[str]:
 
 
 OCCUPANCY: Final = View(_occupancy_text, _occupancy_json)
-HEAT_MAP: Final = View(_heat_map_text, _heat_map_json, ROWS="cells")
 LAUNCHES: Final = View(_launches_text, _launches_json)

@@ -21,7 +21,6 @@ threads of all work-groups over the thread contexts of the GPU.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import log2, prod
 from typing import Final
@@ -322,50 +321,3 @@ def explain(occupancy: Occupancy) -> str:
         f"({wave * launch.work_group_size} work-items)",
     }
     return f"{occupancy.limited_by}: {reasons[occupancy.limited_by]}"
-
-
-@dataclass(frozen=True)
-class HeatCell:
-    """One point of a heat map; 0 work-groups and ``cannot launch`` where the GPU refuses the launch."""
-
-    work_group_size: int
-    slm_bytes: int
-    work_groups_per_xe_core: int
-    xe_core_occupancy: float
-    limited_by: str
-
-
-def heat_map(
-    gpu: GpuParameters, sub_group_size: int, *, barriers: int = 0, large_grf: bool = False
-) -> tuple[HeatCell, ...]:
-    """Xe-core occupancy over work-group size and SLM per work-group, row by row of work-group sizes.
-
-    Work-group sizes are `work_group_sizes`; SLM is none, and all sizes in which the GPU allocates.
-
-    Raises:
-        UnsupportedLaunch: the GPU does not offer the sub-group size, the barriers or large GRF at all.
-    """
-    sizes = work_group_sizes(gpu, sub_group_size)
-    smallest = LaunchShape(min(sizes), sub_group_size, 0, barriers, None, large_grf)
-    occupancy_of(smallest, gpu)
-    return tuple(
-        _cell(replace(smallest, work_group_size=size, slm_bytes=slm_bytes), gpu)
-        for size in sizes
-        for slm_bytes in (0, *gpu.slm_sizes_bytes)
-    )
-
-
-def work_group_sizes(gpu: GpuParameters, sub_group_size: int) -> tuple[int, ...]:
-    """Work-group sizes worth a look: whose threads are a power of two or divide an Xe-core's contexts."""
-    most = max(1, gpu.max_work_group_size // sub_group_size)
-    threads = (n for n in range(1, most + 1) if n & (n - 1) == 0 or gpu.threads_per_xe_core % n == 0)
-    return tuple(n * sub_group_size for n in threads)
-
-
-def _cell(launch: LaunchShape, gpu: GpuParameters) -> HeatCell:
-    work_groups, share, limited_by = 0, 0.0, "cannot launch"
-    with suppress(UnsupportedLaunch):
-        occupancy = occupancy_of(launch, gpu)
-        work_groups, share = occupancy.work_groups_per_xe_core, occupancy.xe_core_occupancy
-        limited_by = occupancy.limited_by
-    return HeatCell(launch.work_group_size, launch.slm_bytes, work_groups, share, limited_by)
