@@ -44,6 +44,13 @@ def test_what_changed_comes_first_and_the_rest_is_counted(run: Run, after: Run) 
     assert "convolution/plain" in invoke(run, after, "--verbose").output
 
 
+def test_a_name_without_room_stands_above_its_figures_and_no_word_breaks(run: Run, after: Run) -> None:
+    lines = FORMATS["text"](RunComparison(run, after, "time", 0.05), every=True, width=64).splitlines()
+    at = lines.index("convolution/")
+    assert lines[at + 1].split()[:2] == ["cached", "slower"]
+    assert max(map(len, lines)) <= 64
+
+
 def test_a_speed_up_is_compared_by_pairs(run: Run, after: Run) -> None:
     text = invoke(run, after, "--on", "speedup").output
     (changed,) = (line.split() for line in text.splitlines() if line.startswith("convolution/"))

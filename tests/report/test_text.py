@@ -95,8 +95,11 @@ def test_a_run_of_many_patterns_shows_the_rows_of_those_that_are_named() -> None
     assert shown(verbose=True) == ["p0", "p1", "p2", "p3", "p4"]
 
 
-def test_remarks_are_a_line_each_and_the_folder_is_last(all_answers: Run) -> None:
-    *_, failed, instances, folder = lines_of(all_answers)
+def test_remarks_are_a_line_each_and_the_next_steps_and_the_folder_are_last(all_answers: Run) -> None:
+    lines = lines_of(all_answers)
+    at = lines.index("Next:")
+    failed, instances, folder = lines[at - 2], lines[at - 1], lines[-1]
+    assert lines[at + 1].startswith("  xebench show ends slow  #")
     assert failed == "! ends/crashes: crashed: signal 11 in kernel twice"
     assert instances.startswith("! one instance: ")
     assert folder == "run folder: runs/answers (complete)"

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from rich.table import Table
-from rich.text import Text
-
 from xebench.records import points
 from xebench.records.points import rows
 from xebench.report import units
-from xebench.report.console import draw, plain_table, terminal_width
+from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import SIGNS
 from xebench.report.run_summary import headline
 from xebench.report.table_forms import escape, fill, table
@@ -212,25 +210,33 @@ def _title(run: Run) -> str:
 def as_text(comparison: RunComparison, *, every: bool = False, width: int | None = None) -> str:
     """The changes, or every row; whole reasons below their rows."""
     width = width or terminal_width(elsewhere=100)
-    shown = plain_table()
-    figures = ("outcome", "old", "new", "change", "95 % interval")
     lines = _shown(comparison, every)
-    cells = [[line.outcome, line.old, line.new, line.change, line.interval] for line in lines]
-    taken = sum(max(map(len, column)) + 2 for column in zip(figures, *cells, strict=True))
-    room = max(30, width - taken)
-    shown.add_column("case", overflow="fold", max_width=room)
-    for heading in figures:
-        shown.add_column(heading, justify="left" if heading == "outcome" else "right", no_wrap=True)
-    for line, row in zip(lines, cells, strict=True):
-        case = line.case if len(line.case) <= room else line.case.replace("/", "/\n  ", 1)
-        shown.add_row(Text(case), *map(Text, row))
     told = [f"{line.case}: {line.reason}" for line in lines if line.outcome == "not compared" or ": " in line.reason]
-    parts: list[str | Text | Table] = [*_sides(comparison), comparison.summary]
-    if lines:
-        parts += ["", shown]
-    if told:
-        parts += ["", *told]
-    return draw(parts, width)
+    hidden = len(comparison.rows) - len(lines)
+    more = f"{hidden} without a change: --verbose shows them" if hidden else ""
+    parts = ["", *_table(lines, width)] if lines else []
+    parts += ["", *told] if told else []
+    return draw([*_sides(comparison), comparison.summary, *parts, *(["", more] if more else [])], width)
+
+
+def _table(lines: Sequence[ComparisonLine], width: int) -> Iterator[str]:
+    """A row each; a name that is too long has lines of its own above its figures."""
+    cells = [("outcome", "old", "new", "change", "95 % interval"), *((x[0], *x[2:6]) for x in lines)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    room = min(max(len(line.case) for line in lines), width - sum(widths) - 2 * len(widths))
+    for name, (outcome, *figures) in zip(("case", *(line.case for line in lines)), cells, strict=True):
+        right = "  ".join(f"{figure:>{each}}" for figure, each in zip(figures, widths[1:], strict=True))
+        *above, last = [name] if len(name) <= room else _broken(name, width)
+        if len(last) > room:
+            above, last = [*above, last], ""
+        yield from above
+        yield f"{last:{room}}  {outcome:{widths[0]}}  {right}"
+
+
+def _broken(name: str, width: int) -> list[str]:
+    """A name on several lines: its pattern, then its variant and point."""
+    pattern, slash, rest = name.partition("/")
+    return [pattern + slash, *textwrap.wrap(rest, width, initial_indent="  ", subsequent_indent="  ")]
 
 
 def as_markdown(comparison: RunComparison, *, every: bool = False) -> str:

@@ -38,7 +38,7 @@ def causes(pairs: Sequence[Mapping[Any, Any]], pair: Mapping[Any, Any], kernels:
     facts = [f"claimed for {classes(pair['claimed_for'])}"] if is_foreign(pair) else []
     facts += _differences(*(kernels.get(pair[side]) for side in ("baseline_case_id", "case_id")))
     if reached := number(pair["roof_fraction"]):
-        facts.append(f"{units.percent(reached)} of the roof {pair['nearest_roof']}")
+        facts.append(f"it reaches {units.percent(reached)} of the roof {pair['nearest_roof']}")
     facts += filter(None, [too_short(pair), _of_twin(pairs, pair)])
     return "; ".join(facts)
 
@@ -167,12 +167,12 @@ def highlights(run: Run) -> list[Highlight]:
     pairs = sorted_pairs(run)
     told: list[Highlight] = []
     if not is_small(run):
-        hurts = hurting(pairs)[:NAMED]
+        hurts = sorted(hurting(pairs)[:NAMED], key=_slowness, reverse=True)
         kernels = dict(run.part("cases", ["case_id", "kernels"]).itertuples(index=False, name=None)) if hurts else {}
         why = {pair["case_id"]: causes(pairs, pair, kernels) for pair in hurts}
         cause = ", and why, as far as is measured" if any(why.values()) else ""
         told += [
-            Highlight("Helps most:", [_named(pair) for pair in helping(pairs)[:NAMED]]),
+            Highlight("Helps most:", [_named(pair) for pair in sorted(helping(pairs)[:NAMED], key=_slowness)]),
             Highlight(f"Hurts most{cause}:", [_named(pair, why[pair["case_id"]]) for pair in hurts]),
         ]
         told = [highlight for highlight in told if highlight.rows]
@@ -207,6 +207,10 @@ def _decided(pairs: Iterable[dict[Any, Any]], answer: Answer) -> Iterator[dict[A
         guides = text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide"
         if guides and pair["answer"] == answer and number(pair["speedup_low"]):
             yield pair
+
+
+def _slowness(pair: Mapping[Any, Any]) -> float:
+    return -float(pair["speedup"])
 
 
 def _by_pattern(pairs: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:

@@ -114,7 +114,6 @@ def _lines(
         yield from _wrapped([headline(run)], width)
     else:
         yield from _summary(run, width)
-        yield from _next_steps(run, width)
     if verbose:
         more = filter(None, (device_line(run), compilers_line(run), noise_line(run), rounds_line(run)))
         yield from _wrapped(more, width)
@@ -130,24 +129,28 @@ def _lines(
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
     else:
         yield from _remarks(brief_remarks(run), width)
+    if not patterns:
+        yield from _next_steps(run, width)
     yield f"run folder: {run.path} ({state(run)})"
 
 
-def _next_steps(run: Run, width: int) -> Iterator[str]:
+def _next_steps(run: Run, width: int) -> Iterator[str | Text]:
     """Each command, whole to be copied, and its purpose as a comment, beside it if there is room."""
     steps = next_steps(run)
     if steps:
-        yield "Next:"
+        yield Text("Next:", style="bold")
     for command, purpose in steps:
         line = f"  {command}  # {purpose}"
         yield from [line] if len(line) <= width else [f"  {command}", *_wrapped([purpose], width, "    # ", "    # ")]
 
 
-def _summary(run: Run, width: int) -> Iterator[str]:
-    yield from _wrapped((headline(run), *answer_sentences(run)), width)
-    for highlight in highlights(run):
-        yield from _wrapped([highlight.sentence], width)
-        yield from _wrapped(map("".join, highlight.rows), width, "  ")
+def _summary(run: Run, width: int) -> Iterator[str | Text]:
+    yield from (Text(line, style="bold") for line in _wrapped([headline(run)], width))
+    yield from _wrapped(answer_sentences(run), width, further="  ")
+    for sentence, named in highlights(run):
+        lines = _wrapped([sentence], width, further="  ")
+        yield from (Text(line, style="bold") for line in lines) if named else lines
+        yield from _wrapped(map("".join, named), width, "  ")
 
 
 def _wrapped(sentences: Iterable[str], width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
@@ -171,7 +174,7 @@ def _table(
     for chapter, members in groupby(rows, key=lambda row: row.chapter):
         yield ""
         yield Text(chapter or "without a chapter", style="bold underline")
-        if chapter in means:
+        if means.get(chapter, (1.0, 0))[1] > 1:
             yield Text(mean_words(*means[chapter]), style="dim")
         for _, family in groupby(members, key=lambda row: (row.pattern, row.axes)):
             yield from _family(list(family), columns, width, verbose=verbose)

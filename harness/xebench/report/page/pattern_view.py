@@ -13,7 +13,6 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import is_builtin
 from xebench.records import points
 from xebench.records.claim import from_json
-from xebench.records.device_facts import RATE_ROOFS
 from xebench.records.points import Row
 from xebench.report import units
 from xebench.report.claims_text import claim_source, describe_claim
@@ -31,17 +30,15 @@ from xebench.vocabulary import JUDGED, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
 TIME_HEADINGS: Final = (
-    *("samples", "median", "95 % of the median", "quartiles", "fastest", "drift", "outliers", "rates"),
-    *("of its nearest roof", "compilation"),
+    *("samples", "median", "95 % of the median", "fastest", "drift", "outliers", "of its nearest roof", "compilation"),
 )
 
 
 @dataclass(frozen=True)
 class PairView:
-    """A row of the table: the pair, rates of the variant, and what the answer rests on."""
+    """A row of the table: the pair, and what the answer rests on."""
 
     pair: Pair
-    rates: str
     why: str
 
 
@@ -162,49 +159,34 @@ def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
 def _family(family: ReportFamily, measured: RunSamples, cases: Sequence[Row]) -> FamilyView:
     by_variant = {summary["variant"]: summary for summary in family.summaries}
     ids = {case["variant"]: case["case_id"] for case in cases if case["family_id"] == family.family_id}
-    unit = next(
-        (RATE_ROOFS[case["operation_kind"]].unit for case in cases if case["operation_kind"] in RATE_ROOFS), "Gop/s"
-    )
     found = [measured.samples(ids[name], family.state, name) for name in by_variant if name in ids]
     sampled: list[VariantSamples] = [each for each in found if each]
     return FamilyView(
         family,
-        [_pair(pair, by_variant.get(pair.line.variant), unit) for pair in family.pairs],
-        [_times(summary, unit) for summary in family.summaries if summary["median_ns"]],
+        [_pair(pair) for pair in family.pairs],
+        [_times(summary) for summary in family.summaries if summary["median_ns"]],
         [program_charts.distribution(sampled), program_charts.samples_in_order(sampled)] if sampled else [],
     )
 
 
-def _pair(pair: Pair, summary: Row | None, unit: str) -> PairView:
+def _pair(pair: Pair) -> PairView:
     row = pair.row
     blocks, instances = number(row["blocks"]), number(row["instances"])
     sampled = f"{blocks:.0f} blocks of {instances or 1:.0f} instances" if blocks and pair.estimate else ""
     told = obstacle(row) if pair.line.answer in (*JUDGED, Answer.NO_CLAIM) else pair.line.reason
-    return PairView(
-        pair,
-        _rates(summary, unit) if summary and not pair.line.against else "",
-        "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))),
-    )
+    return PairView(pair, "; ".join(filter(None, (told, "" if "blocks of" in told else sampled))))
 
 
-def _rates(summary: Row, unit: str) -> str:
-    """``37.4 GB/s, 2.1 GFLOP/s``: the known rates, with the unit of operations."""
-    parts = ((summary["bandwidth_gbps"], "GB/s"), (summary["rate_gops"], unit))
-    return ", ".join(f"{units.figure(value)} {of}" for value, of in parts if value)
-
-
-def _times(summary: Row, unit: str) -> list[str]:
+def _times(summary: Row) -> list[str]:
     drift = summary["drift"]
     return [
         f"{summary['variant']} ({summary['role']})",
         str(summary["n"]),
         units.duration(summary["median_ns"]),
         _ends(summary["low_ns"], summary["high_ns"]),
-        _ends(summary["q25_ns"], summary["q75_ns"]),
         units.duration(summary["min_ns"]),
         "-" if drift is None else f"{100 * drift:+.2f} %",
         str(summary["outliers"] or 0),
-        _rates(summary, unit) or "-",
         " of ".join((part_of_roof(number(summary["roof_fraction"])), text(summary["nearest_roof"])))
         if summary["roof_fraction"]
         else "-",
