@@ -1,15 +1,12 @@
-"""Cost of xebench itself: ``python -m tools.overhead [DEVICE]``.
+"""Cost of a launch: ``python -m tools.overhead``.
 
-It prints what a sample costs besides its commands, against a plain dpctl loop of the same launches in the same
-process. Rounds of both sides are taken in turns, of an empty kernel: all that is left is overhead. It also prints what
-a launch of a kernel with three arrays and a number pays for the limit that its narrowed module has, beside dpctl's own
-submission.
+It prints what a launch of a kernel with three arrays and a number takes on the host, beside dpctl's own submission, and
+what the limit of its narrowed module adds.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -17,27 +14,8 @@ from typing import Any
 
 from xebench.system import runtime
 
-ROUNDS = 40
 #: Launches of each kind, in turns.
 LAUNCHES = 2000
-
-
-def samples(device: str) -> None:
-    """Print host time a sample of both sides, and their ratio; and of launches."""
-    runtime.load()
-    from tools.sample_overhead import sample_overheads
-    from xebench.measuring.instrument import empty_launch
-    from xebench.session.session import Session
-
-    session = Session.on(device)
-    overheads = sample_overheads(session, *empty_launch(session), rounds=ROUNDS)
-    print(f"host time a sample besides its commands, medians of {ROUNDS} rounds, on {session.device.name.strip()}:")
-    print(f"  xebench           {overheads.sample_ns / 1e3:7.1f} us")
-    print(f"  plain dpctl loop  {overheads.bare_ns / 1e3:7.1f} us")
-    print(f"  ratio             {overheads.sample_ns / overheads.bare_ns:7.1f}")
-    print(f"host time of a submission, medians of {LAUNCHES}:")
-    for what, host_ns in guarded_launches().items():
-        print(f"  {what:42}{host_ns / 1e3:7.2f} us")
 
 
 def guarded_launches() -> dict[str, float]:
@@ -88,4 +66,6 @@ def guarded_launches() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    samples(sys.argv[1] if len(sys.argv) > 1 else runtime.select_device().device.device)
+    print(f"host time of a submission, medians of {LAUNCHES}:")
+    for what, host_ns in guarded_launches().items():
+        print(f"  {what:42}{host_ns / 1e3:7.2f} us")

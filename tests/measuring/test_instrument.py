@@ -41,13 +41,3 @@ def test_the_kernel_of_known_length_does_every_step() -> None:
     session.launch(_known_length, kapi.NdRange((64,), (64,)), x, np.float32(0.5), np.int64(3))
     session.wait()
     assert memory.read(x).tolist() == [0.9375] * 64
-
-
-def test_overheads_of_both_sides_are_times() -> None:
-    from tools.sample_overhead import sample_overheads
-    from xebench.measuring.instrument import empty_launch
-    from xebench.session.session import Session
-
-    session = Session.on("cpu")
-    overheads = sample_overheads(session, *empty_launch(session), rounds=1)
-    assert overheads.sample_ns > 0 and overheads.bare_ns > 0

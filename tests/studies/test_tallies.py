@@ -12,7 +12,7 @@ from scipy import stats
 
 from tools.studies.noise import tallies
 from tools.studies.noise.known_pairs import CONDITIONS, EXCESSES
-from tools.studies.noise.tallies import KNOBS, OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH, Score, Share
+from tools.studies.noise.tallies import OURS_FINE, PRECISIONS, RULES, TOOLS, XEBENCH, Score, Share
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 96), (29, 32)])
@@ -83,28 +83,12 @@ def test_coverage_is_counted_by_excess_and_altogether() -> None:
     assert found[0.02] == Share(4, 4)
     assert found[0.2] == Share(0, 4)
     assert found[None] == Share(16, 20)
-    assert tallies.coverage(rows, "pyperf", "quiet")[None] == Share(20, 20)
-    assert tallies.coverage(rows, "best of n", "quiet") == {}
 
 
 def test_an_interval_that_is_unknown_is_not_counted() -> None:
     rows = perfect()
     rows.loc[rows["excess"] == 0, ["low", "high"]] = math.nan, math.nan
     assert tallies.coverage(rows, XEBENCH, "load")[None] == Share(16, 16)
-
-
-def test_hindsight_takes_the_smallest_threshold_without_false_alarms() -> None:
-    rows = perfect(error=0.013)
-    for best in tallies.hindsight(rows, "quiet"):
-        assert best.percent is not None and best.score is not None
-        assert best.percent == pytest.approx(1.3, abs=0.051)
-        assert best.score.alarms.value == 0
-        assert best.score.detected[0.01].value == 1
-
-
-def test_hindsight_may_find_no_threshold() -> None:
-    points = [(1.0, Score(Share(3, 4), {}, Share(0, 0))), (5.0, Score(Share(1, 4), {}, Share(0, 0)))]
-    assert tallies.best_of_curve(KNOBS[0], points).percent is None
 
 
 def test_every_rule_is_right_where_all_measure_right() -> None:

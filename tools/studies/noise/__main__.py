@@ -45,7 +45,7 @@ TOOLS = ("pytest-benchmark", "pytest", "pyperf")
 @DEVICE
 @click.option("--seed", type=int, default=20240517, show_default=True)
 @click.option("--quick", is_flag=True, help="A look at everything in about a minute; says nothing of the tools.")
-@click.option("--from-data", is_flag=True, help="Measure nothing; make figure and summary from the data in --output.")
+@click.option("--from-data", is_flag=True, help="Measure nothing; make the summary from the data in --output.")
 def main(output: Path, device: str, quick: bool, from_data: bool, add: bool, **given: Any) -> None:
     """Measure pairs of known true ratio with four tools, quiet and under load, and say which can be believed."""
     from tools.studies.noise.study_folder import NOTHING, read_data, write_report

@@ -38,7 +38,7 @@ class Rule:
     Attributes:
         tool: Whose observations it reads.
         name: As its user would write it.
-        calls: Decides on rows of that tool; one of `KNOBS` with a threshold in percent, which it leaves to its user.
+        calls: Decides on rows of that tool.
     """
 
     tool: str
@@ -76,19 +76,6 @@ def significant(rows: pd.DataFrame, percent: float = 0.0) -> Calls:
     return _signs(told & (first > second), told & (first < second))
 
 
-def t_interval(rows: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The interval of the ratio of means that goes with pyperf's t-test: the ratios that it would not reject.
-
-    pyperf does not state it. The variance is pooled, as in the test (Fieller's interval, to first order).
-    """
-    n, m = rows["first_n"].to_numpy(float), rows["second_n"].to_numpy(float)
-    first, second = rows["first_mean_ns"].to_numpy(float), rows["second_mean_ns"].to_numpy(float)
-    squares = (n - 1) * rows["first_stdev_ns"].to_numpy() ** 2 + (m - 1) * rows["second_stdev_ns"].to_numpy() ** 2
-    error = np.sqrt(squares / (n + m - 2) * (1 / n + 1 / m))
-    half = stats.t.ppf((1 + CONFIDENCE) / 2, n + m - 2) * error
-    return (first - half) / second, (first + half) / second
-
-
 CONFIDENCE: Final = 0.95
 
 RULES: Final = (
@@ -107,19 +94,12 @@ RULES: Final = (
     Rule(BEST_OF, "5 %", partial(differs_by, percent=5.0, statistic="min")),
 )
 
-#: What the study is about, with the default precision and with a fine one; the rest is what might have been chosen.
+#: What the study is about, with the default precision and with a fine one.
 OURS: Final = RULES[0]
 OURS_FINE: Final = RULES[1]
 
 #: The precision of each arm of xebench.
 PRECISIONS: Final = {XEBENCH: Sampling.precision, XEBENCH_FINE: 0.002}
-
-#: Ways to decide that leave a threshold to their user; they are named by what is held against it.
-KNOBS: Final = (
-    *(Rule(PYTEST, statistic, partial(differs_by, statistic=statistic)) for statistic in ("min", "median", "mean")),
-    Rule(PYPERF, "compare_to --min-speed", significant),
-    Rule(BEST_OF, "min", partial(differs_by, statistic="min")),
-)
 
 
 def _moments(rows: pd.DataFrame, side: str) -> tuple[Any, Any, Any]:
@@ -132,9 +112,6 @@ def _signs(faster: NDArray[np.bool_], slower: NDArray[np.bool_]) -> Calls:
 
 #: Most false alarms that are put up with.
 MOST_ALARMS: Final = 0.05
-
-#: Thresholds that are tried in hindsight, in percent.
-THRESHOLDS: Final = np.concatenate([np.arange(0, 10, 0.05), np.arange(10, 100.1, 0.5)])
 
 
 @dataclass(frozen=True)
@@ -186,21 +163,6 @@ class Score:
     wrong: Share
 
 
-@dataclass(frozen=True)
-class Hindsight:
-    """The smallest threshold with which a tool would have kept to `MOST_ALARMS`, known only afterwards.
-
-    Attributes:
-        knob: What the threshold is of.
-        percent: The threshold; None when none keeps to it.
-        score: With that threshold.
-    """
-
-    knob: Rule
-    percent: float | None
-    score: Score | None
-
-
 def score(rows: pd.DataFrame, calls: Calls) -> Score:
     """Tally calls on rows of one tool and condition."""
     excess, answer = rows["excess"].to_numpy(float), rows["answer"].to_numpy(str)
@@ -216,40 +178,15 @@ def scores(rows: pd.DataFrame, condition: str) -> dict[Rule, Score]:
     return {rule: score(parts[rule.tool], rule.calls(parts[rule.tool])) for rule in RULES}
 
 
-def curve(rows: pd.DataFrame, knob: Rule, condition: str) -> list[tuple[float, Score]]:
-    """Threshold in percent and score, for every threshold that is tried."""
-    own = part(rows, knob.tool, condition)
-    return [(float(percent), score(own, knob.calls(own, float(percent)))) for percent in THRESHOLDS]
+def coverage(rows: pd.DataFrame, arm: str, condition: str) -> dict[float | None, Share]:
+    """Intervals of an arm of xebench that hold the true ratio, by excess and (None) altogether.
 
-
-def hindsight(rows: pd.DataFrame, condition: str) -> list[Hindsight]:
-    """The best that the user of each tool could have chosen."""
-    return [best_of_curve(knob, curve(rows, knob, condition)) for knob in KNOBS]
-
-
-def best_of_curve(knob: Rule, points: list[tuple[float, Score]]) -> Hindsight:
-    """The smallest threshold with few enough false alarms."""
-    for percent, reached in points:
-        if reached.alarms.value <= MOST_ALARMS:
-            return Hindsight(knob, percent, reached)
-    return Hindsight(knob, None, None)
-
-
-def coverage(rows: pd.DataFrame, tool: str, condition: str) -> dict[float | None, Share]:
-    """Intervals that hold the true ratio, by excess and (None) altogether; none for a tool without an interval.
-
-    xebench states its interval. pyperf's is the one that goes with its test.
+    No other tool states an interval of a ratio.
     """
-    own = part(rows, tool, condition)
-    if tool in PRECISIONS:
-        own = own[own["low"].notna()]
-        low, high = own["low"].to_numpy(), own["high"].to_numpy()
-    elif tool == PYPERF:
-        low, high = t_interval(own)
-    else:
-        return {}
+    own = part(rows, arm, condition)
+    own = own[own["low"].notna()]
     truth, excess = own["truth"].to_numpy(), own["excess"].to_numpy()
-    holds = (low <= truth) & (truth <= high)
+    holds = (own["low"].to_numpy() <= truth) & (truth <= own["high"].to_numpy())
     by_excess: dict[float | None, Share] = {value: Share.of(holds[excess == value]) for value in EXCESSES}
     return by_excess | {None: Share.of(holds)}
 
