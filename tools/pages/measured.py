@@ -2,8 +2,7 @@
 
 ``readme README.md RUN`` puts a run's results into README.md, and ``noise`` those of the noise study into
 docs/noise-study.md. ``stacks PINNED_RUN CURRENT_RUN`` has two runs, one on each stack, beside one another:
-docs/stacks.md gets what was measured, and which answers differ; results/studies/stacks.md gets the times of every case.
-No ratio of the times is given, since they are of two runs: what else changed between the runs is in them too.
+docs/stacks.md gets what was measured, and which answers differ.
 """
 
 from __future__ import annotations
@@ -41,9 +40,8 @@ from xebench.errors import XebenchError
 from xebench.records.points import rows
 from xebench.report.formats.human_readable import excerpt
 from xebench.report.table_forms import table
-from xebench.report.units import duration
 from xebench.results import Run, load_run
-from xebench.vocabulary import ANSWERED, Answer, State
+from xebench.vocabulary import ANSWERED, Answer
 
 
 @click.group()
@@ -150,7 +148,6 @@ def noise(page: Path, study: Path) -> None:
     page.write_text(renewed(text, NOISE_BEGIN, NOISE_END, not_reached(rows)), encoding="utf-8")
 
 
-TIMES: Final = "results/studies/stacks.md"
 STACKS_BEGIN: Final = "<!-- found: made by python -m tools.pages.measured stacks -->"
 STACKS_END: Final = "<!-- end of found -->"
 
@@ -181,23 +178,6 @@ def found_on_stacks(pinned: Run, current: Run) -> str:
         _answers(runs),
     ]
     return "\n".join(parts)
-
-
-def times_on_stacks(pinned: Run, current: Run) -> str:
-    """The page with the times of every case."""
-    runs = (pinned, current)
-    return "\n".join(
-        (
-            "# Times of every case on both stacks",
-            "",
-            "Median and 95 % interval of each case at smoke. [Two stacks](../../docs/stacks.md#times-side-by-side)",
-            "says what was measured, where and with which packages. The two runs followed one another, so their",
-            "samples do not alternate: trust no small difference between the columns.",
-            "",
-            *table(("case", *STACKS), _times(runs), right=(1, 2)),
-            "",
-        )
-    )
 
 
 def _provenance(runs: Sequence[Run]) -> Iterator[Sequence[object]]:
@@ -241,35 +221,14 @@ def _answers(runs: Sequence[Run]) -> str:
     return "\n".join((f"{text}. {len(other)} of these have two answers:", "", *lines))
 
 
-def _times(runs: Sequence[Run]) -> Iterator[tuple[str, str, str]]:
-    known = [_time_by_case(run) for run in runs]
-    for case in dict.fromkeys(case for run in runs for case in run.cases["case_id"]):
-        yield (case, *(each.get(case, "not in this run") for each in known))
-
-
-def _time_by_case(run: Run) -> dict[str, str]:
-    known = {row["case_id"]: f"{row['status']}: {row['reason']}".removesuffix(": ") for row in rows(run.cases)}
-    hot = run.summaries[(run.summaries["state"] == State.HOT) & run.summaries["median_ns"].notna()]
-    return known | {row["case_id"]: _time(row) for row in rows(hot)}
-
-
-def _time(row: Mapping[str, Any]) -> str:
-    if pd.isna(row["low_ns"]):
-        return duration(row["median_ns"])
-    return f"{duration(row['median_ns'])} ({duration(row['low_ns'])} - {duration(row['high_ns'])})"
-
-
 @main.command()
 @click.argument("pinned", type=click.Path(path_type=Path))
 @click.argument("current", type=click.Path(path_type=Path))
 @click.option("--page", type=click.Path(path_type=Path, exists=True), default="docs/stacks.md", show_default=True)
-@click.option("--times", "all_times", type=click.Path(path_type=Path), default=TIMES, show_default=True)
-def stacks(pinned: Path, current: Path, page: Path, all_times: Path) -> None:
-    """Put what two runs found, one on each stack, into a page, and the times of their cases into another."""
-    runs = load_run(pinned), load_run(current)
-    content = found_on_stacks(*runs)
+def stacks(pinned: Path, current: Path, page: Path) -> None:
+    """Put what two runs found, one on each stack, into a page."""
+    content = found_on_stacks(load_run(pinned), load_run(current))
     page.write_text(renewed(page.read_text(encoding="utf-8"), STACKS_BEGIN, STACKS_END, content), encoding="utf-8")
-    all_times.write_text(times_on_stacks(*runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
