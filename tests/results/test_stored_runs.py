@@ -126,7 +126,7 @@ def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
 @pytest.mark.slow
 def test_the_reference_run_is_compared_with_itself() -> None:
     run = load_run(REFERENCE)
-    assert "\ntiled_matmul, n=384\n" in formats.render(run, "text", patterns=["tiled_matmul"])
+    assert "\ntiled_matmul, n=384, device time\n" in formats.render(run, "text", patterns=["tiled_matmul"])
     found = compare_runs(run, run)
     assert set(found["outcome"]) <= {"same", "inconclusive", "none"} and len(found) == len(run.cases)
     assert (found["outcome"] == "none").sum() == (run.cases["status"] != "ok").sum()

@@ -108,7 +108,6 @@ def test_work_that_only_the_host_saw_leaves_the_pair_undecided(pattern: str, var
     assert max(pair["speedup"], 1 / pair["speedup"]) > 2, "the recorded commands alone differ"
     assert pair["outcome"] == "inconclusive"
     assert f"besides its commands {side} takes " in pair["reason"] or f"{side}'s host time" in pair["reason"]
-    assert pair["wall_speedup_low"] <= pair["wall_speedup"] <= pair["wall_speedup_high"]
 
 
 def test_work_on_the_host_beside_a_short_kernel_leaves_the_pair_undecided(run: Run) -> None:

@@ -89,7 +89,8 @@ def stack_findings() -> Iterator[Finding]:
     yield Finding("stack", "ok", str(other), f"not installed, nor needed: {_ABOUT[other]}", _HOW_TO_HAVE[other])
 
 
-TIMEOUT_S = 120.0
+#: Longest wait in seconds; compilers are slow in their first run.
+TIMEOUT_S: Final = 120.0
 
 
 @dataclass(frozen=True)
@@ -115,15 +116,14 @@ class SelfTest:
         return "; ".join(self.failures) or "ok"
 
 
-def selftest(device: str | DeviceInfo, timeout_s: float = TIMEOUT_S) -> SelfTest:
+def selftest(device: str | DeviceInfo) -> SelfTest:
     """Test a device in a child process; a crash or a hang is a failure like any other.
 
     Args:
         device: the device, or its SYCL filter string.
-        timeout_s: longest wait in seconds; compilers are slow in their first run.
     """
     name = device if isinstance(device, str) else device.device
-    answer = ask(Program.DOCTOR, ["self-test", name], timeout_s=timeout_s)
+    answer = ask(Program.DOCTOR, ["self-test", name], timeout_s=TIMEOUT_S)
     if answer.failure is not None:
         return SelfTest(name, (f"self-test: {answer.failure}",))
     return SelfTest(name, tuple(answer.value))

@@ -325,15 +325,15 @@ class DeviceBenchmark:
     def _execute(self, function: Callable[[], Any]) -> Any:
         """Call it once, and let the clock advance by the time in which its commands ran."""
         results: list[Any] = []
-        time_ns, flags, _ = self._sample(lambda: _kept(results, function()))
+        time_ns, flags = self._sample(lambda: _kept(results, function()))
         self._clock.ns += time_ns
         if flags:
             self._flags.update(flags)
             self.extra_info["flags"] = dict(self._flags)
         return results[0]
 
-    def _sample(self, function: Callable[[], Any]) -> tuple[float, tuple[str, ...], Any]:
-        """Device time of one execution, its flags, and what was measured.
+    def _sample(self, function: Callable[[], Any]) -> tuple[float, tuple[str, ...]]:
+        """Device time of one execution, and its flags.
 
         Raises:
             XebenchError: nothing was recorded.
@@ -355,7 +355,7 @@ class DeviceBenchmark:
         self._host_ns = measured.host_ns
         time_ns = union_ns(times)
         self._measured.append((time_ns, measured.host_ns - measured.session_ns - time_ns, len(times)))
-        return time_ns, self._rules.broken("", measured, times, time_ns), measured
+        return time_ns, self._rules.broken("", measured, times, time_ns)
 
     def _noted(self, result: Any) -> Any:
         """Record the events that a function returned; those that are recorded already count once."""

@@ -88,7 +88,6 @@ METRIC = text("metric", f"Time of a sample that counts: {', '.join(Metric)}.", r
 STATUS = text("status", f"{', '.join(Status)}.", required=True)
 REASON = text("reason", "Reason why the status is not ok, in one line.")
 STATE = text("state", "hot or cold; null when nothing was sampled.")
-LATER = "Declared for a later version: null so far."
 CASE_ID = text(
     "case_id",
     "Readable key: pattern/variant/preset/name=value;.../device_class, with the parameters that are swept or not the "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import html
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -375,15 +375,14 @@ def _unfinished(folder: Path, manifest: Mapping[str, Any]) -> bool:
 FOLDERS: Final = (Path("runs"), Path("results"))
 
 
-def newest_of_each_device(pattern: str, folders: Iterable[Path] = FOLDERS) -> list[Run]:
+def newest_of_each_device(pattern: str) -> list[Run]:
     """The newest run of each device that measured a pattern, newest first; damaged runs are left out.
 
     Args:
         pattern: name of the pattern.
-        folders: directories that contain run folders.
     """
     found: list[Run] = []
-    for folder in folders:
+    for folder in FOLDERS:
         for manifest in folder.glob("*/manifest.json"):
             try:
                 run = load_run(manifest.parent)

@@ -40,7 +40,8 @@ REWRITABLE: Final[Mapping[str, Callable[[Mapping[str, Any]], Hashable]]] = {"dev
 #: Columns that earlier versions wrote; they are left out when a run is read.
 RETIRED: Final = {
     *("timer_quantum_ns", "clock_quantum_ns", "clock_overhead_ns", "length_r2", "length_residual"),
-    *("sample_overhead_ns", "bare_overhead_ns"),
+    *("sample_overhead_ns", "bare_overhead_ns", "mad_ns", "judged_sweep"),
+    *("wall_speedup", "wall_speedup_low", "wall_speedup_high"),
 }
 
 TABLES: Final[Mapping[str, Mapping[str, Column]]] = {

@@ -13,21 +13,7 @@ from xebench.results.analysis import statistics
 times = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=60)
 
 
-def test_mad_of_a_worked_example() -> None:
-    assert statistics.mad([1, 1, 2, 2, 4, 6, 9]) == 1
-
-
-@given(times, st.floats(0.5, 2.0))
-def test_mad_scales_with_its_unit_and_ignores_a_shift(values: list[float], factor: float) -> None:
-    array = np.array(values)
-    # products, shifts, medians of two and differences are each rounded, by half a step of the largest number here
-    rounding = 8 * np.spacing(2 * array.max() + 8)
-    assert statistics.mad(array * factor) == pytest.approx(factor * statistics.mad(array), rel=0, abs=rounding)
-    assert statistics.mad(array + 8.0) == pytest.approx(statistics.mad(array), rel=0, abs=rounding)
-
-
 def test_statistics_of_nothing() -> None:
-    assert math.isnan(statistics.mad([]))
     assert statistics.outliers([]) == 0
     assert statistics.autocorrelation([]) == 0
 

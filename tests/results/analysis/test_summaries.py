@@ -65,7 +65,7 @@ def test_a_case_that_was_never_sampled_has_a_row_with_its_reason() -> None:
     made.case("v", "naive", status="skipped", reason="needs fp64")
     row = only(made.run().summaries)
     assert (row["n"], row["status"], row["reason"]) == (0, "skipped", "needs fp64")
-    assert row[["state", "median_ns", "low_ns", "mad_ns", "drift", "compile_ns", "bandwidth_gbps"]].isna().all()
+    assert row[["state", "median_ns", "low_ns", "drift", "compile_ns", "bandwidth_gbps"]].isna().all()
 
 
 def test_a_case_whose_samples_are_all_invalid_keeps_its_state() -> None:

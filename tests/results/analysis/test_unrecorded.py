@@ -97,11 +97,9 @@ def block_seed(variant: str) -> int:
     return ord(variant)
 
 
-def test_a_pair_has_the_speed_up_of_the_host_beside_that_of_the_device() -> None:
+def test_host_times_that_agree_leave_the_answer() -> None:
     pair = pair_of(hidden_ns=0)
     assert pair["speedup"] == pytest.approx(10, rel=0.05)
-    assert pair["wall_speedup"] == pytest.approx(1.05e6 / 1.5e5, rel=0.05)
-    assert pair["wall_speedup_low"] < pair["wall_speedup"] < pair["wall_speedup_high"]
     assert (pair["outcome"], pair["answer"]) == ("faster", "holds")
 
 

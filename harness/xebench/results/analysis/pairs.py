@@ -265,14 +265,12 @@ def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
     # the interval's own count: an instance that was cut off is excluded
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
     failed = pair.ended(len(counted), pair.spoilt)
-    quantum, speedup, wall, host = 0.0, intervals.UNKNOWN, intervals.UNKNOWN, None
+    quantum, speedup, host = 0.0, intervals.UNKNOWN, None
     if not failed:
-        metric, timed = metric_named(case["metric"]), np.isfinite(shared.host_ns).all()
-        if timed:
-            wall = intervals.speedup(shared.host_ns[0], shared.host_ns[1], shared.instances)
+        metric = metric_named(case["metric"])
         if metric.on_device_clock:
             quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
-        if metric.is_of_commands and timed:
+        if metric.is_of_commands and np.isfinite(shared.host_ns).all():
             host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
         exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
@@ -306,9 +304,6 @@ def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
         "speedup": speedup.estimate,
         "speedup_low": speedup.low,
         "speedup_high": speedup.high,
-        "wall_speedup": wall.estimate,
-        "wall_speedup_low": wall.low,
-        "wall_speedup_high": wall.high,
         "blocks": sum(group.size for group in counted),
         "instances": len(counted),
         "outcome": judged.outcome,

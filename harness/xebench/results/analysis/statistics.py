@@ -48,15 +48,6 @@ def series(values: ArrayLike) -> Floats:
     return array
 
 
-def mad(values: ArrayLike) -> float:
-    """Median absolute deviation from the median, in the unit of ``values`` (Hampel 1974); NaN if empty.
-
-    It is not scaled: times 1.4826 it estimates the standard deviation of normal noise.
-    """
-    array = series(values)
-    return float(np.median(np.abs(array - np.median(array)))) if array.size else math.nan
-
-
 def modified_z_scores(values: ArrayLike) -> Floats:
     """0.6745 (x - median) / MAD of each sample (Iglewicz and Hoaglin 1993, "Detect and Handle Outliers").
 

@@ -241,7 +241,6 @@ def _describe(series: Series) -> Row:
         "median_ns": median.estimate,
         "low_ns": median.low,
         "high_ns": median.high,
-        "mad_ns": statistics.mad(measured),
         "min_ns": measured.min() if measured.size else None,
         "q25_ns": low_quartile,
         "q75_ns": high_quartile,
