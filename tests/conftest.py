@@ -1,5 +1,6 @@
 """Shared set-up: tests marked ``device`` find the SYCL runtime loaded; those of the compiler are skipped without it."""
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -22,8 +23,17 @@ settings.load_profile("no deadline")
 
 NEEDS_COMPILER: Final = "of numba-dpex, which the current stack has not"
 
-#: What a module of tests imports at its top when the compiler is what it tests.
-IMPORTS_COMPILER: Final = re.compile(r"^(import|from) (numba_dpex|dpcpp_llvm_spirv)\b", re.MULTILINE)
+_IMPORTS: Final = re.compile(r"^(import|from) (numba_dpex|dpcpp_llvm_spirv)\b", re.MULTILINE)
+
+
+def imports_compiler(module_path: Path) -> bool:
+    """True if a module of tests imports the compiler at its top; a program in a text of it may, too."""
+    text = module_path.read_text(encoding="utf-8")
+    return bool(_IMPORTS.search(text)) and any(
+        _IMPORTS.match(ast.unparse(node))
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 class OfCompiler(pytest.Module):
@@ -34,16 +44,8 @@ class OfCompiler(pytest.Module):
         pytest.skip(NEEDS_COMPILER, allow_module_level=True)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("xebench")
-    group.addoption("--kernels", type=int, default=40, help="how many random kernels are compiled and compared")
-    group.addoption("--kernels-seed", type=int, default=1, help="of the random kernels")
-
-
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
-    if is_current() and IMPORTS_COMPILER.search(module_path.read_text(encoding="utf-8")):
-        return OfCompiler.from_parent(parent, path=module_path)
-    return None
+    return OfCompiler.from_parent(parent, path=module_path) if is_current() and imports_compiler(module_path) else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

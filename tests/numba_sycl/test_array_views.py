@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from numba_sycl import PreparedLaunch, build, compile_kernel, device_func, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

@@ -8,8 +8,8 @@ import pytest
 from optional import needs
 
 from numba_sycl import atomics, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.kernel_api import MemoryOrder, MemoryScope
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

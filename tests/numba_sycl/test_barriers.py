@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from device_kit import bounded_text
 
-from numba_sycl import atomics, compile_kernel
+from numba_sycl import atomics, compile_kernel, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

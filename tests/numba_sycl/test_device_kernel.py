@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from numba_sycl import kernel_api as kapi
 from numba_sycl.device_kernel import DeviceKernel
 from numba_sycl.errors import UnsupportedByDevice
 from numba_sycl.kernel_options import KernelOptions
 from numba_sycl.launch import check_index_space
 from numba_sycl.signature import CompiledKernel, Signature
-from xebench import kernel_api as kapi
 
 FIRST, SECOND = (
     SimpleNamespace(name=name, max_work_group_size=1024, max_work_item_sizes3d=(64, 1024, 1024))

@@ -129,10 +129,9 @@ def test_a_function_without_source_is_left_alone() -> None:
 def test_it_is_an_error_of_compilation_that_names_kernel_and_line() -> None:
     import numpy as np
 
-    from numba_sycl import KernelCompileError, compile_kernel
+    from numba_sycl import KernelCompileError, compile_kernel, kernel_api
     from numba_sycl import kernel as decorate
     from numba_sycl.tensor import tensor as dpt
-    from xebench import kernel_api
 
     @decorate
     def one_item_waits(item: kernel_api.NdItem, x):

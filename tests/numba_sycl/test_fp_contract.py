@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from numba_sycl import compile_kernel, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.kernel_options import KernelOptions
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

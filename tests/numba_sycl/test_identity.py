@@ -10,38 +10,8 @@ from numba_sycl import device_func, kernel, kernel_api, sub_group
 from numba_sycl.identity import UnknownIdentity, digest, kernel_key
 from numba_sycl.signature import ArrayType, Signature
 from numba_sycl.stacks import is_current
-from xebench.patterns.pattern_file import load_file
 
 NUMPY_ERRORS = {"error_model": "numpy"}
-
-#: A pattern file whose kernel refers to a module beside it.
-OF_A_NEIGHBOUR = """
-from xebench import Pattern, Problem, kernel, output
-from xebench import kernel_api as kapi
-from . import sizes
-
-pattern = Pattern("mine", guide="none", lesson="Any.", presets={"smoke": {"n": 8}, "default": {"n": 8}})
-
-@kernel
-def widths(item: kapi.Item, y):
-    y[item.get_id(0)] = sizes.WIDTH
-
-@pattern.problem
-def problem(rng, n):
-    return Problem(y=output(n, "int32"))
-
-@pattern.reference
-def expected(p):
-    return {"y": [8] * p.n}
-
-@pattern.naive
-def write(session, p):
-    session.launch(widths, kapi.Range(p.n), p.y)
-
-@pattern.optimized
-def again(session, p):
-    session.launch(widths, kapi.Range(p.n), p.y)
-"""
 
 
 def doubled(item: kernel_api.Item, x: Any) -> None:
@@ -160,15 +130,3 @@ def test_extensions_of_numba_count() -> None:
 
     assert extended("times", 2) == extended("times", 2)
     assert len({extended(*each) for each in (("times", 2), ("times", 3), ("as it is", 2))}) == 3
-
-
-def test_where_a_pattern_file_lies_does_not_count(tmp_path: Path) -> None:
-    digests = set()
-    for place in ("here", "there"):
-        folder = tmp_path / place / "chapter"
-        folder.mkdir(parents=True)
-        (folder / "sizes.py").write_text("WIDTH = 8\n")
-        (folder / "mine.py").write_text(OF_A_NEIGHBOUR)
-        (pattern,) = load_file(folder / "mine.py")
-        digests.add(digest(pattern.variants["write"].function.__globals__["widths"]))
-    assert len(digests) == 1

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numba_sycl import ArgumentError, PreparedLaunch, build, compile_kernel
+from numba_sycl import ArgumentError, PreparedLaunch, build, compile_kernel, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.kernel_store import KernelStore
 from numba_sycl.narrow import BOUND
 from numba_sycl.narrow.function_text import ALL, Function
@@ -15,8 +16,6 @@ from numba_sycl.narrow.intervals import Intervals
 from numba_sycl.narrow.module import narrow_module
 from numba_sycl.narrow.narrowing import narrowed
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel
-from xebench import kernel_api as kapi
 
 #: Of 32 bits: their sign is known of no argument.
 ENDS = tuple(np.int32(end) for end in (-(1 << 31), -BOUND, -4097, -1, 0, 1, 7, 1 << 15, 1 << 29, BOUND, (1 << 31) - 1))

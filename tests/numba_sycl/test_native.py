@@ -6,7 +6,7 @@ import pytest
 from optional import needs
 
 from numba_sycl import kernel, native
-from xebench import kernel_api as kapi
+from numba_sycl import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

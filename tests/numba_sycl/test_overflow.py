@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from device_kit import launch_each
 
+from numba_sycl import kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
-from xebench import kernel
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

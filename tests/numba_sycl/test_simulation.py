@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from numba_sycl import atomics, errors, native, sub_group, vector, work_group
+from numba_sycl import kernel_api as kapi
 from numba_sycl.code_generation.device_function import DeviceFunction
 from numba_sycl.errors import NotSimulated
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from numba_sycl import device_func, kernel, sub_group
+from numba_sycl import kernel_api as kapi
 from numba_sycl.kernel_api import group_barrier
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

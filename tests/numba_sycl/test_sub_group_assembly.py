@@ -10,7 +10,7 @@ import pytest
 from optional import needs
 
 from numba_sycl import kernel, sub_group
-from xebench import kernel_api as kapi
+from numba_sycl import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

@@ -10,8 +10,8 @@ import pytest
 from optional import needs
 
 from numba_sycl import errors, kernel, vector
+from numba_sycl import kernel_api as kapi
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

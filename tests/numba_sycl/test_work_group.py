@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from numba_sycl import kernel, work_group
-from xebench import kernel_api as kapi
+from numba_sycl import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 

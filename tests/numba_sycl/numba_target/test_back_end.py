@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numba_sycl import compile_kernel
+from numba_sycl import compile_kernel, kernel
+from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel
-from xebench import kernel_api as kapi
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
 
@@ -39,7 +38,7 @@ TRIPLE = "spirv64v1.3-unknown-unknown"
 
 PROGRAM = """
 import hashlib, sys
-from xebench import kernel, kernel_api as kapi
+from numba_sycl import kernel, kernel_api as kapi
 from numba_sycl import compile_kernel
 from numba_sycl.tensor import tensor as dpt
 @kernel(unroll="disable", sub_group_size=8)

@@ -16,12 +16,13 @@ from numba_sycl import (
     call_kernel,
     call_kernel_async,
     compile_kernel,
+    device_func,
+    kernel,
 )
+from numba_sycl import kernel_api as kapi
 from numba_sycl.identity import digest
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
-from xebench import device_func, kernel
-from xebench import kernel_api as kapi
 
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex compiles on this stack")]
 

@@ -10,8 +10,8 @@ from numba_sycl.stacks import is_current
 pytestmark = [pytest.mark.device, pytest.mark.skipif(not is_current(), reason="numba-dpex itself is here")]
 
 HEAD = """
-import xebench.dpex
-xebench.dpex.as_numba_dpex(api="0.20")
+import numba_sycl
+numba_sycl.as_numba_dpex(api="0.20")
 import numba_dpex as dpex, numba_dppy, dpctl, dpctl.tensor as dpt, dpnp, numpy as np
 """
 
@@ -100,7 +100,7 @@ says("older_api.local_array: shape is int64, but must be a literal", lambda: var
 says("dimension is 3, but must be 0, 1 or 2", lambda: dimension[8](np.zeros(8)))
 says("give a global size, or this and the size of a work-group", lambda: variable[8, 4, 2])
 says("kernel variable was called on the host: write call_kernel", lambda: variable(np.zeros(8)))
-says("numba_dpex 0.20.0 has been chosen in this process", xebench.dpex.as_numba_dpex)
+says("numba_dpex 0.20.0 has been chosen in this process", numba_sycl.as_numba_dpex)
 """
 
 

@@ -21,10 +21,10 @@ from plain_kernels import run_plainly
 from random_kernels import GROUP, ITEMS, TILES, VIEWS, RandomKernel, random_kernels
 
 from numba_sycl import KernelCompileError
+from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
 from numba_sycl.testing import Comparison, compare_launch
-from xebench import kernel_api as kapi
 
 pytestmark = pytest.mark.device
 
@@ -62,7 +62,7 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
 def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     require(np.float64)
     require_atomics(np.int64)
-    count, number = pytestconfig.getoption("--kernels"), pytestconfig.getoption("--kernels-seed")
+    count, number = pytestconfig.getoption("--kernels", 40), pytestconfig.getoption("--kernels-seed", 1)
     sources, started = hashlib.sha256(), time.perf_counter()
     run = narrowed = refused = by_driver = 0
     gc.freeze()  # numba's garbage is much, and everything else would be looked through for it

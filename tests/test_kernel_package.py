@@ -13,7 +13,7 @@ import pytest
 
 from numba_sycl.stacks import is_current
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "harness" / "numba_sycl"
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

@@ -18,8 +18,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from numba_sycl import device_func
 from numba_sycl.stacks import is_current
-from xebench import device_func
 
 #: Work-items of a launch, of a group, and elements of a work-item's own row.
 ITEMS, GROUP, ROW = 32, 8, 4
@@ -66,8 +66,8 @@ HEAD: Final = """\
 import math
 import numpy as np
 from random_kernels import clamped
-from xebench import device_func, kernel
-from xebench import kernel_api as kapi
+from numba_sycl import device_func, kernel
+from numba_sycl import kernel_api as kapi
 """
 
 

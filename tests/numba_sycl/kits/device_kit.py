@@ -17,10 +17,10 @@ import pytest
 from numpy.typing import NDArray
 
 from numba_sycl import CompiledKernel, PreparedLaunch, build, compile_kernel, errors
+from numba_sycl import kernel_api as kapi
 from numba_sycl.narrow.module import bounded_module
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
-from xebench import kernel_api as kapi
 
 #: Intel GPUs whose code is looked at.
 GPUS = ("pvc", "dg2-g10")

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from numba_sycl import libraries
-from xebench.errors import Unsupported
+from numba_sycl.errors import Unsupported
 
 #: What brings it.
 OPTIONAL: Final = {
