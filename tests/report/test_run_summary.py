@@ -60,8 +60,16 @@ def test_claims_are_counted_by_who_makes_them_and_for_what(all_answers: Run) -> 
 
 
 def test_nothing_is_said_of_nothing(all_answers: Run) -> None:
-    nothing = changed(all_answers, pairs=all_answers.pairs.iloc[:0], cases=all_answers.cases.iloc[:0])
+    empty = {name: getattr(all_answers, name).iloc[:0] for name in ("pairs", "cases", "summaries")}
+    nothing = changed(all_answers, **empty)
     assert answer_sentences(nothing) == ["Nothing was compared."]
+
+
+def test_a_program_alone_has_its_time_in_the_first_sentence() -> None:
+    made = Synthetic()
+    made.times(made.case("plain", "naive", pattern="one"), noisy(20_000))
+    (sentence,) = answer_sentences(made.run())
+    assert re.fullmatch(r"one/plain takes 20\.\d us \((19|20)\.\d us to 20\.\d us\)\.", sentence)
 
 
 def test_the_headline_tells_of_the_current_stack(all_answers: Run) -> None:

@@ -234,12 +234,20 @@ def answer_sentences(run: Run) -> list[str]:
     unclaimed = sum(not text(pair["claim"]) for pair in pairs)
     if unclaimed:
         told.append(f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim.")
-    told = told or ["Nothing was compared."]
+    told = told or [*_alone(run)] or ["Nothing was compared."]
     statuses = (str(status) for _, status, _ in failures(run))
     if failed := Counter(status for status in statuses if status not in {Status.INTERRUPTED, Status.SKIPPED}):
         parts = ", ".join(f"{count} {status}" for status, count in failed.most_common())
         told.append(f"{failed.total()} {'case' if failed.total() == 1 else 'cases'} failed: {parts}.")
     return told
+
+
+def _alone(run: Run) -> Iterator[str]:
+    """The times of programs that are compared with nothing, a sentence each."""
+    for row in rows(run.part("summaries", ["pattern", "variant", "median_ns", "low_ns", "high_ns"])):
+        if row["median_ns"]:
+            ends = f" ({units.duration(row['low_ns'])} to {units.duration(row['high_ns'])})" if row["low_ns"] else ""
+            yield f"{row['pattern']}/{row['variant']} takes {units.duration(row['median_ns'])}{ends}."
 
 
 def in_a_sentence(family: Sequence[ResultRow]) -> str:
