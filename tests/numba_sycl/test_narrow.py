@@ -254,14 +254,18 @@ def test_a_counter_is_bounded_by_what_it_is_compared_with(loop: tuple[str, ...],
     ("stop", "step", "expected"),
     [
         ("%n", 1, (0, BOUND - 2)),
-        ("128", 1, (0, 127)),
-        ("128", 4, ALL),
-        ("%n", -1, ALL),
+        ("%fourfold", 4, (0, 4 * (BOUND - 1) - 1)),
+        ("128", 4, (0, 127)),
+        ("126", 4, ALL),
+        ("%n", 4, ALL),
+        ("%fourfold", 8, ALL),
+        ("%fourfold", 3, ALL),
+        ("%fourfold", -4, ALL),
     ],
 )
 def test_a_counter_to_a_stop_that_it_meets_is_bounded(stop: str, step: int, expected: tuple[int, int]) -> None:
     body = (
-        *(f"%some = icmp sgt i64 {stop}, 0", "br i1 %some, label %loop, label %end"),
+        *("%fourfold = shl i64 %n, 2", f"%some = icmp sgt i64 {stop}, 0", "br i1 %some, label %loop, label %end"),
         *("loop:", "%k = phi i64 [ 0, %entry ], [ %next, %loop ]", f"%next = add i64 %k, {step}"),
         *(f"%stop = icmp eq i64 %next, {stop}", "br i1 %stop, label %end, label %loop", "end:"),
     )

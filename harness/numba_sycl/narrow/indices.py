@@ -111,6 +111,25 @@ def _is_step(function: Function, value: str, of: str) -> bool:
     return one is not None and one.op == "add" and one.operands[0] == of and is_number(one.operands[1])
 
 
+def zeros(function: Function, value: str, depth: int = 0) -> int:
+    """So many of the last bits of a number are 0, at least."""
+    if is_number(value):
+        return (int(value) & -int(value)).bit_length() - 1 if value.lstrip("-").isdigit() and int(value) else 64
+    one = function.values.get(value)
+    if one is None or depth > 6:
+        return 0
+    if one.kind == "phi":
+        parts = [one.operands[0] if part == value else part for part in one.operands]
+        steps = [function.values[part].operands[1] if _is_step(function, part, value) else part for part in parts]
+        return min(zeros(function, part, depth + 3) for part in steps)
+    if one.op == "shl" and one.operands[1].isdigit():
+        return int(one.operands[1]) + zeros(function, one.operands[0], depth + 1)
+    several = [zeros(function, part, depth + 1) for part in one.operands]
+    if one.op in ("add", "or", "select"):
+        return min(several)
+    return max(several) if one.op == "and" else sum(several) if one.op == "mul" else 0
+
+
 def base_of(gep: LlvmInstruction) -> str:
     """The pointer that the elements of an address with one index of 64 bits count from; "" for others."""
     base = last_word(gep.parts[1])

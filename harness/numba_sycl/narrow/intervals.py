@@ -21,6 +21,7 @@ from numba_sycl.narrow.function_text import (
     where,
     widened,
 )
+from numba_sycl.narrow.indices import zeros
 from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
 # rounds before intervals that still grow are taken to the next of a few steps
@@ -178,11 +179,13 @@ class Intervals:
         for at in (0, 1):
             start, following = phi.operands[at], phi.operands[1 - at]
             step = self._function.values.get(following)
-            if step is None or step.op != "add" or step.operands != [phi.result, "1"]:
+            if step is None or step.op != "add" or step.operands[0] != phi.result:
                 continue
             entry = self._conditions(phi.incoming[at][1], phi.block)
             for left, op, stop in self._conditions(phi.incoming[1 - at][1], phi.block):
                 if op != "ne" or left not in (phi.result, following) or self._changes(stop, phi, 1 - at):
+                    continue
+                if not self._meets(start, stop, step.operands[1]):
                     continue
                 first, last = self._on_edge(start, entry, 0), self._on_edge(stop, entry, 0)
                 if first is None or last is None:
@@ -192,6 +195,11 @@ class Intervals:
                     interval = meet(interval, (first[0], last[1] - (left == following)))
                     self.counted.add((left, stop))
         return interval
+
+    def _meets(self, start: str, stop: str, step: str) -> bool:
+        """True if counting leads to the stop: by one, or by another power of two that both are multiples of."""
+        power = zeros(self._function, step)
+        return step == str(1 << power) and power <= min(zeros(self._function, start), zeros(self._function, stop))
 
     def _changes(self, value: str, phi: LlvmInstruction, back: int) -> bool:
         """True if a value is computed in the loop that a phi begins, so that it may be another in each round."""
