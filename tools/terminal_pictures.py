@@ -34,7 +34,7 @@ SVG: Final = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns=
 
 
 def printed(command: str, columns: int) -> str:
-    """What a command leaves on a terminal, with its colours."""
+    """A terminal's text after a command, with its colours."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ["TERM"] = "xterm-256color"

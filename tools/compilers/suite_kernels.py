@@ -58,7 +58,7 @@ class CompilingSession(Session):
     """A session whose device has a chosen sub-group size, and which runs no kernel.
 
     Attributes:
-        sub_group_size: of the device that is meant.
+        sub_group_size: sub-group size of the intended device.
     """
 
     sub_group_size = SUB_GROUP_SIZES[0]

@@ -37,7 +37,7 @@ class Cell(NamedTuple):
     """A device's answers to a claim.
 
     Attributes:
-        words: as people read them.
+        words: words for readers.
         kind: an answer, `OLDER` or `NOT_MEASURED`; of several answers the one that says most against the claim.
     """
 
@@ -94,7 +94,7 @@ def cell(answered: Answered, number: int, names: Sequence[str]) -> Cell:
 
     Args:
         answered: the claims and the runs.
-        number: of the claim.
+        number: number of the claim.
         names: the device's runs, the latest first.
     """
     today = [each for name in names for each in answered.found[name][number] if not each.older]

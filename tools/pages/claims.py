@@ -106,8 +106,8 @@ def answers(claims: Iterable[Said], run: Run, infos: Sequence[PatternInfo]) -> l
     and sizes of these names, and both variants; at its own sizes, whatever those of the presets are today.
 
     Args:
-        claims: of these patterns.
-        run: of these programs.
+        claims: claims of these patterns.
+        run: run of these programs.
         infos: the patterns of today.
     """
     cases, used = rows(run.cases), by_device(run.devices)
@@ -202,7 +202,7 @@ class Answered:
 
     Attributes:
         infos: the patterns.
-        runs: by their folder.
+        runs: runs by their folder.
         notes: the content of `data/claim_notes.toml`.
     """
 

@@ -71,7 +71,7 @@ def kind_of(entry: CatalogueEntry, patterns: Mapping[str, Sequence[str]]) -> str
     """One of `KINDS`: what answers an entry.
 
     Args:
-        entry: of the catalogue.
+        entry: entry of the catalogue.
         patterns: see `patterns_by_entry`.
     """
     if entry.id in patterns:

@@ -1,4 +1,4 @@
-"""What Intel's GPU compilers make of the suite's kernels: a page of findings, and one with every kernel's figures.
+"""Code that Intel's GPU compilers generate for the suite's kernels: a page of findings, and one with all figures.
 
 ``python -m tools.pages.generated_code`` writes docs/generated-code.md and results/studies/generated-code.md from
 ``isa_suite.json``. ``python -m tools.pages.kept_data suite --save harness/xebench/isa/data/isa_suite.json`` fills

@@ -1,4 +1,4 @@
-"""What pages say of compilers, measured once and kept: ``python -m tools.pages.kept_data COMMAND``.
+"""Figures of compilers for pages, measured once and kept: ``python -m tools.pages.kept_data COMMAND``.
 
 ``suite --save harness/xebench/isa/data/isa_suite.json`` compiles the whole suite for docs/generated-code.md, and its
 answers to claims. The others are for docs/native-twins.md: ``twins`` compiles kernels of Python and their twins
@@ -135,11 +135,11 @@ def counted(way: str, package: Path, program: str, gpus: Sequence[str], folder: 
     """The table ``isa`` of the suite at smoke.
 
     Args:
-        way: of `WAYS`.
-        package: where ``xebench`` is imported from.
+        way: one of `WAYS`.
+        package: folder from which ``xebench`` is imported.
         program: Intel's offline compiler.
         gpus: which.
-        folder: for the table and for what is kept.
+        folder: folder of the table and of what is kept.
     """
     table = folder / f"{way}.csv"
     caches = {"XDG_CACHE_HOME": str(folder / "kept")} if way == "plain" else {}  # its kernels have the others' names

@@ -108,11 +108,11 @@ def markdown(
     """The page, of twins, and of the same beside modules whose indices are in 64 bits.
 
     Args:
-        found: of modules whose indices are in 32 bits.
-        of_64_bits: of the others.
+        found: counts of modules whose indices are in 32 bits.
+        of_64_bits: counts of the others.
         notes: what people wrote.
-        suite: of `tools.pages.kept_data`, by compiler.
-        times: of `tools.pages.kept_data`.
+        suite: data of `tools.pages.kept_data`, by compiler.
+        times: times of `tools.pages.kept_data`.
     """
     apart = notes["data_of_64_bits"]
     parts = [

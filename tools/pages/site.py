@@ -42,10 +42,10 @@ def within(markdown: str, repository_path: str, site_path: str, places: Mapping[
     """A page whose links lead to pages of the site; one to a file that the site has not is its text alone.
 
     Args:
-        markdown: of the page.
-        repository_path: where it lies in the repository, such as docs/runs.md.
-        site_path: where it lies in the site, such as runs.md.
-        places: of each file in the site, by its place in the repository.
+        markdown: text of the page.
+        repository_path: its path in the repository, such as docs/runs.md.
+        site_path: its path in the site, such as runs.md.
+        places: path of each file in the site, by its path in the repository.
     """
 
     def place_of(target: str) -> str | None:

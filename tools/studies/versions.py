@@ -47,7 +47,7 @@ def page(rows: pd.DataFrame) -> str:
     """The page.
 
     Args:
-        rows: of the study: one for each run and pair.
+        rows: rows of the study: one for each run and pair.
     """
     first = rows.iloc[0]
     return fill(

@@ -41,7 +41,7 @@ class RevisionModules(MetaPathFinder):
         changed: files of the repository that differ between them, relative to the top.
 
     Raises:
-        SharedModule: from an import or a block, see `reading`.
+        SharedModule: an import or a block needs such a module; see `reading`.
     """
 
     def __init__(self, repository: Path, folders: Sequence[Path], changed: Collection[str]) -> None:

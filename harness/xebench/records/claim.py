@@ -129,7 +129,7 @@ class Claim(msgspec.Struct, frozen=True):
 
     @property
     def question(self) -> tuple[str, str]:
-        """What it is about: time, end, errors or one count of the code; and the other variant."""
+        """Its subject (time, end, errors or one count of the code), and the other variant."""
         return "time" if self.of_time else "end" if self.of_end else self.word, self.against
 
     def fault(self) -> str | None:

@@ -265,7 +265,7 @@ def xebench(
         second: Its second.
         budget_s: Seconds for both together.
         wall_ns: A session's host time of one execution.
-        seed: Of the orders of the blocks.
+        seed: Seed of the orders of the blocks.
         precision: ``--precision``.
     """
     programs = {_FIRST: first, _SECOND: second}

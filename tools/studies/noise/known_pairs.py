@@ -37,7 +37,7 @@ class Plan:
         repetitions: Rounds over all pairs, at most.
         seconds_per_pair: What each tool may take to decide on a pair.
         limit_s: Seconds after which no further repetition begins that would not end in time.
-        seed: Of everything random.
+        seed: Seed of everything random.
         conditions: What is measured.
         first: Number of the first repetition; those before it are measured already.
     """
@@ -55,12 +55,12 @@ class KnownPair:
     """Two programs that every tool compares.
 
     Attributes:
-        repetition: In which round of the study.
+        repetition: Round of the study.
         condition: quiet, or under the study's own load.
-        excess: By how much the trip count of the longer side is longer.
+        excess: Excess of the longer side's trip count.
         answer: What the second program is against the first: faster, slower, or same for an A/A pair.
         swapped: Whether the first program is the second of the two kernels.
-        seed: Of the tools' order and of xebench's blocks.
+        seed: Seed of the tools' order and of xebench's blocks.
         alone: Whether xebench alone measures it, with its defaults.
     """
 
@@ -83,7 +83,7 @@ def repetition_pairs(repetition: int, seed: int) -> Iterator[KnownPair]:
 
     Args:
         repetition: Number of the repetition.
-        seed: Of the whole study.
+        seed: Seed of the whole study.
     """
     source = random.Random(f"{seed}/{repetition}")
     for condition in source.sample(CONDITIONS, len(CONDITIONS)):
@@ -133,7 +133,7 @@ class Calibration:
     """The measurements before the study.
 
     Attributes:
-        line: Of both kernels.
+        line: Line of both kernels.
         length_ns: Median wall time of the shorter side.
         kernels: Time of one kernel over the other's, at the same trip count: not told from 1, or A/A pairs are none.
         lengths: Trip counts that were measured, relative to the shorter side's.

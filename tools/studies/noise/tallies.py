@@ -37,7 +37,7 @@ class Rule:
 
     Attributes:
         tool: Whose observations it reads.
-        name: As its user would write it.
+        name: Name as its user would write it.
         calls: Decides on rows of that tool.
     """
 
@@ -120,7 +120,7 @@ class Share:
 
     Attributes:
         hits: How many.
-        n: Of how many.
+        n: Number of pairs.
     """
 
     hits: int
@@ -154,7 +154,7 @@ class Score:
 
     Attributes:
         alarms: A/A pairs called faster or slower.
-        detected: By excess, pairs called in the right direction.
+        detected: Pairs called in the right direction, by excess.
         wrong: Pairs with a difference that were called in the wrong direction, of all of them.
     """
 

@@ -64,7 +64,7 @@ class Subject:
     """The two kernels on a session.
 
     Args:
-        session: Of the device that everything is measured on.
+        session: Session on the device that everything is measured on.
     """
 
     def __init__(self, session: Session) -> None:
