@@ -16,9 +16,8 @@ import numpy as np
 
 from numba_sycl import libraries
 from numba_sycl.errors import Unsupported
-from numba_sycl.native_handles import event_delete, event_wait
+from numba_sycl.native_handles import event_delete, event_wait, new_object
 from numba_sycl.signature import as_usm_array
-from xebench.dpex import sycl_calls
 
 __all__ = ["axpy", "gemm", "uniform"]
 
@@ -152,7 +151,7 @@ def uniform(seed: int, y: Any) -> None:
     engine, from_0_to_1 = ctypes.create_string_buffer(_ENGINE), (ctypes.c_float * 2)(0, 1)
     _function(_NEW_ENGINE, "rng")(engine, ctypes.c_void_p(y.sycl_queue.addressof_ref()), ctypes.c_uint32(seed))
     try:
-        event = sycl_calls.new_object(_EVENT)
+        event = new_object(_EVENT)
         arguments = from_0_to_1, engine, ctypes.c_int64(y.size), ctypes.c_void_p(y._pointer), _NO_EVENTS
         _function(_GENERATE, "rng")(ctypes.c_void_p(event), *arguments)
         event_wait(event)  # the engine must live so long
@@ -173,7 +172,7 @@ def _checked(array: Any, dimensions: int) -> Any:
 def _submit(name: str, queue: Any, *arguments: Any) -> None:
     """Call a function of oneMKL, which waits for nothing and returns an event."""
     _try_device(queue.sycl_device)
-    event = sycl_calls.new_object(_EVENT)
+    event = new_object(_EVENT)
     _function(name, "blas")(ctypes.c_void_p(event), ctypes.c_void_p(queue.addressof_ref()), *arguments, _NO_EVENTS)
     event_delete(event)
 

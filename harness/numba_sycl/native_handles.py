@@ -31,40 +31,28 @@ def bind(name: str, result: Any, *arguments: Any) -> Any:
 
 
 _REF = ctypes.c_void_p
-
 _SIZE = ctypes.c_size_t
 
 # The two submit functions have no argtypes: launch.py passes ctypes objects that it made once.
 submit_range = _library.DPCTLQueue_SubmitRange
-
 submit_range.restype = _REF
-
 submit_nd_range = _library.DPCTLQueue_SubmitNDRange
-
 submit_nd_range.restype = _REF
-
 event_wait = bind("DPCTLEvent_Wait", None, _REF)
-
 event_delete = bind("DPCTLEvent_Delete", None, _REF)
-
 event_copy = bind("DPCTLEvent_Copy", _REF, _REF)
-
 event_status = bind("DPCTLEvent_GetCommandExecutionStatus", ctypes.c_int, _REF)
-
 event_submit_ns = bind("DPCTLEvent_GetProfilingInfoSubmit", ctypes.c_uint64, _REF)
-
 event_start_ns = bind("DPCTLEvent_GetProfilingInfoStart", ctypes.c_uint64, _REF)
-
 event_end_ns = bind("DPCTLEvent_GetProfilingInfoEnd", ctypes.c_uint64, _REF)
 
+#: ``DPCTLSyclEventStatusType``: the command has finished.
 STATUS_COMPLETE = 3
 
-"""``DPCTLSyclEventStatusType``: the command has finished."""
-
+#: The same: neither submitted, running nor finished, so that the driver has given the command up.
 STATUS_UNKNOWN = 0
 
-"""The same: neither submitted, running nor finished, so that the driver has given the command up."""
-
+#: ``DPCTLKernelArgType`` of a value, by dtype name.
 ARGUMENT_CODES = {
     "int8": 0,
     "bool": 1,
@@ -79,10 +67,7 @@ ARGUMENT_CODES = {
     "float64": 9,
 }
 
-"""``DPCTLKernelArgType`` of a value, by dtype name."""
-
 POINTER_CODE = 10
-
 LOCAL_ACCESSOR_CODE = 11
 
 
@@ -99,9 +84,7 @@ class LocalAccessorLayout(ctypes.Structure):
 
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
-
 _new_capsule.restype = ctypes.py_object
-
 _new_capsule.argtypes = (_REF, ctypes.c_char_p, _REF)
 
 
@@ -111,7 +94,6 @@ def sycl_event_of(reference: int) -> Any:
 
 
 _KERNEL: Final = "_ZNK4sycl3_V16kernel9getNativeEv"
-
 _DEVICE: Final = "_ZNK4sycl3_V16device9getNativeEv"
 
 
@@ -127,6 +109,14 @@ def kernel_handle(kernel: Any) -> ctypes.c_void_p:
 def device_handle(device: Device) -> ctypes.c_void_p:
     """The native handle of a ``dpctl.SyclDevice``; on Level Zero, where nothing is to be released."""
     return ctypes.c_void_p(sycl_function(_DEVICE)(ctypes.c_void_p(device.addressof_ref())))
+
+
+def new_object(size_bytes: int) -> int:
+    """The address of memory of C++'s ``new``, for what a function returns through an address."""
+    new = ctypes.CDLL("libstdc++.so.6")._Znwm
+    new.restype, new.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
+    address: int = new(size_bytes)
+    return address
 
 
 @functools.cache

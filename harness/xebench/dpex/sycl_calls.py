@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, Final
 
 from numba_sycl import opencl_library
-from numba_sycl.native_handles import sycl_function
+from numba_sycl.native_handles import new_object, sycl_function
 from numba_sycl.sycl_types import Context, Queue
 
 _CONTEXT: Final = "_ZNK4sycl3_V17context9getNativeEv"
@@ -66,14 +66,6 @@ def release_from_device_copy(address: int, context: Context) -> None:
 def event_of_opencl(handle: ctypes.c_void_p, queue: Queue) -> int:
     """A ``DPCTLSyclEventRef`` for an event of OpenCL; SYCL does not tell its times."""
     return made_by(_EVENT, handle, ctypes.c_void_p(queue.sycl_context.addressof_ref()), OPENCL)
-
-
-def new_object(size_bytes: int) -> int:
-    """The address of memory of C++'s ``new``, for what a function returns through an address."""
-    new = ctypes.CDLL("libstdc++.so.6")._Znwm
-    new.restype, new.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
-    address: int = new(size_bytes)
-    return address
 
 
 def made_by(name: str, *arguments: Any) -> int:
