@@ -160,7 +160,7 @@ def test_many_dropped_events_stay_cheap(queue: Any) -> None:
 @pytest.mark.numba_dpex
 def test_a_process_that_drops_running_kernels_ends_well() -> None:
     program = (
-        "import numba_sycl as dpex, dpctl.tensor as dpt\n"
+        "import xebench.dpex as dpex, dpctl.tensor as dpt\n"
         "from numba_dpex import kernel_api as kapi\n"
         "@dpex.kernel\n"
         "def spin(item: kapi.Item, x, n):\n"

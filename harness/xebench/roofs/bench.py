@@ -51,8 +51,6 @@ LATE_PART = 0.2
 LATE_NS = 500_000
 #: Exceptions of a form that the device should run.
 FAILURES = (WrongResult, KernelError)
-#: Number in the array that a form writes, before it does.
-POISON = -1
 #: Elements written or compared at once, so that the host's part stays in its caches.
 PIECE = 1 << 18
 
@@ -137,6 +135,7 @@ class Bench:
         submit: Callable[[], Any],
         output: Any,
         expected: Callable[[], Array],
+        poison: npt.ArrayLike = -1,
         submit_verified: Callable[[], Any] | None = None,
     ) -> Form:
         """A form of a kernel or command that is timed on the device, and writes the whole of one array.
@@ -147,6 +146,7 @@ class Bench:
             submit: function that submits the form and returns its event.
             output: array that it writes.
             expected: function that returns the expected array, or one period of it.
+            poison: number in the array before, which the form must not write.
             submit_verified: function that submits the same kernel so that it writes the array, if the timed one does
                 not.
 
@@ -157,7 +157,7 @@ class Bench:
             wanted = expected()
             parts = [slice(None)] if wanted.size > PIECE else compared(output.size)
             for part in parts:
-                self.write(output[part], POISON)
+                self.write(output[part], poison)
             (submit_verified or submit)().wait()
             for part in parts:
                 self.require(output[part], wanted)
