@@ -155,6 +155,8 @@ def kill(pid: int) -> None:
     import psutil  # most commands end no process
 
     others: list[psutil.Process] = []
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGSTOP)  # a process that ended meanwhile would hide those that it has begun
     with suppress(psutil.Error):
         others = psutil.Process(pid).children(recursive=True)
     with suppress(ProcessLookupError, PermissionError):
