@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from numba_sycl import native_handles
+from numba_sycl.code_generation.device_function import LOCAL_ALIGNMENT
 from numba_sycl.device_kernel import DeviceKernel, declared_local_bytes
 from numba_sycl.errors import ArgumentError, IndexSpaceError, SubmissionError, UnsupportedByDevice
 from numba_sycl.events import NO_CLOCK_MESSAGE, DeviceEvent, lacks_clock
@@ -223,7 +224,9 @@ def _flatten_local(values: list[Any], accessor: Any, itemsize: int) -> tuple[int
     for extent in shape[:0:-1]:
         strides.insert(0, strides[0] * extent)
     values += (prod(shape), itemsize, 0, *shape, *strides)
-    return shape
+    # Drivers place accessors one after another: whole multiples let the next one start aligned.
+    step = max(LOCAL_ALIGNMENT // itemsize, 1)
+    return (-(-prod(shape) // step) * step,)
 
 
 def _flatten_scalar(values: list[Any], position: int, expected: ScalarType, value: Any) -> None:

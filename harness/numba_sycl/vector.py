@@ -17,8 +17,8 @@ must be a multiple of N long, too. dpnp and dpctl allocate at multiples of 64 by
 elsewhere. What is checked: a constant index, when the kernel is compiled; an array before a launch, by
 :func:`check_alignment`; every index in simulation. ``loadN_unaligned`` and ``storeN_unaligned`` promise no more than
 any element has and take any index; on Intel GPUs they are as wide for elements of 4 and 8 bytes, but may be several
-messages for narrower ones. Of a LocalAccessor both forms promise the latter only: drivers align its elements, not its
-start.
+messages for narrower ones. In a LocalAccessor the multiple is ``min(N * itemsize, 16)`` bytes. It starts at one, since
+launches round the sizes of accessors up to 16 bytes; ``numba_dpex.call_kernel`` does not round.
 
 Misuse (another type or layout, a wrong number of values) is one line at compile time
 (:class:`numba_sycl.KernelCompileError`). In numba-dpex's pure-Python simulation all functions work.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optional import needs
 
-from numba_sycl import errors, kernel, vector
+from numba_sycl import PreparedLaunch, build, compile_kernel, errors, kernel, vector
 from numba_sycl import kernel_api as kapi
 from numba_sycl.tensor import tensor as dpt
 
@@ -97,7 +97,7 @@ def test_local_memory(dtype):
         vector.store4(out, i, d, c, b, a)
 
     x = kit.sample_of(dtype, 64)
-    # The first accessor's odd size puts the second where only its elements are aligned.
+    # The promised alignment of the second holds in spite of the first one's odd size.
     windows = (kapi.LocalAccessor(9, np.int8), kapi.LocalAccessor(32, dtype))
     out = kit.launch(reverse, 16, 8, x, np.zeros_like(x), *windows)[1]
     assert out.tolist() == [*x[:32][::-1], *x[32:][::-1]]
@@ -109,7 +109,8 @@ def test_the_promised_alignment_is_in_the_code():
         i = item.get_global_id(0) * 16
         vector.store4(x, i, vector.load4(x, i + 16))
         vector.store16(x, i, vector.load16_unaligned(x, i + 1))
-        vector.store2(window, i, vector.load2(window, i + 2))
+        vector.store4(window, i, vector.load4(window, i + 4))
+        vector.store2_unaligned(window, i + 1, vector.load2_unaligned(window, i + 3))
 
     x = np.zeros(64, np.int64)
     text = kit.spirv_of(copy, 1, x, kapi.LocalAccessor(64, np.int64)).llvm_ir
@@ -119,9 +120,25 @@ def test_the_promised_alignment_is_in_the_code():
         ("store", "4", "32"),
         ("load", "16", "8"),
         ("store", "16", "64"),  # what allocations have; SPIR-V's own for 16 of 8 bytes would be 128
+        ("load", "4", "16"),  # what launches place LocalAccessors at
+        ("store", "4", "16"),
         ("load", "2", "8"),
         ("store", "2", "8"),
     ]
+
+
+def test_every_local_accessor_starts_at_a_multiple_of_16_bytes():
+    @kernel
+    def touch(item: kapi.NdItem, x, odd, even):
+        x[0] = odd[0, 0] + even[0]
+
+    x = dpt.zeros(1, dtype="f4")
+    accessors = kapi.LocalAccessor((3, 3), np.int8), kapi.LocalAccessor(6, np.float32)
+    space = kapi.NdRange((1,), (1,))
+    queue = x.sycl_queue
+    compiled = compile_kernel(touch, space, (x, *accessors))
+    launch = PreparedLaunch(build(compiled, queue), queue, space, (x, *accessors))
+    assert launch.local_bytes == 16 + 32
 
 
 def test_rows_of_a_matrix():

@@ -13,11 +13,13 @@ import numpy as np
 from numba_sycl.errors import ArgumentError, NotSimulated
 
 _ALLOCATION_ALIGNMENT = 64
+#: Bytes of whose multiples launches make LocalAccessors; no GPU accesses local memory by wider parts.
+LOCAL_ALIGNMENT = 16
 
 
-def alignment(itemsize: int, width: int) -> int:
+def alignment(itemsize: int, width: int, *, local: bool = False) -> int:
     """The multiple, in bytes, that an aligned access of *width* elements of *itemsize* bytes promises."""
-    return min(itemsize * width, _ALLOCATION_ALIGNMENT)
+    return min(itemsize * width, LOCAL_ALIGNMENT if local else _ALLOCATION_ALIGNMENT)
 
 
 class Later:

@@ -291,9 +291,8 @@ def _vector_pointer(context: Any, builder: Any, array: Any, args: Any, parts: An
 
 
 def _alignment(array: Any, width: int, aligned: bool) -> int:
-    """The alignment to promise; drivers place a LocalAccessor where only its elements are aligned."""
-    itemsize = array.dtype.bitwidth // 8
-    return alignment(itemsize, width) if aligned and array.addrspace == AddressSpace.GLOBAL else itemsize
+    itemsize: int = array.dtype.bitwidth // 8
+    return alignment(itemsize, width, local=array.addrspace == AddressSpace.LOCAL) if aligned else itemsize
 
 
 SEMANTICS = {

@@ -141,7 +141,7 @@ def make_reader(width: int) -> Any:
         for _ in range(passes):
             i = 4 * first
             for _ in range(rounds):
-                t, u, v, w = vector.load4_unaligned(tile, i)
+                t, u, v, w = vector.load4(tile, i)
                 p, q, r, s = p + t, q + u, r + v, s + w
                 i += 4 * step
         sums[item.get_global_id(0)] = p + q + r + s
