@@ -16,7 +16,8 @@ import numpy as np
 
 from xebench.errors import XebenchError
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.place import Checked, Contents, Started
+from xebench.measuring.place import Array, Checked, Contents, Started
+from xebench.measuring.sent_results import ReceivedResults
 from xebench.session.recorder import MeasuredSample
 
 T = TypeVar("T")
@@ -105,6 +106,8 @@ class RemotePlace:
     def __init__(self, peers: Peers, family: BeginProblem | BeginFunctions) -> None:
         self._peers = peers
         self._family = family
+        self._received = [ReceivedResults() for _ in range(self._count)]
+        self._stacked: dict[str, tuple[list[Array], Array]] = {}
 
     @property
     def is_there(self) -> bool:
@@ -113,6 +116,7 @@ class RemotePlace:
 
     def begin(self) -> Mapping[str, Any]:
         """See `xebench.measuring.place.Place`; so for all of these."""
+        self._received = [ReceivedResults() for _ in range(self._count)]
         parameters: Mapping[str, Any] = self._all("begin", self._family)[0]
         return parameters
 
@@ -182,10 +186,21 @@ class RemotePlace:
         ranks = range(self._count)
         return [{name: array[rank] for name, array in contents.items()} for rank in ranks]
 
-    def _whole(self, parts: Sequence[Contents]) -> Contents:
+    def _whole(self, sent: Sequence[Contents]) -> Contents:
+        parts = [received.arrays(own) for received, own in zip(self._received, sent, strict=True)]
         if not self._peers.ranks:
             return parts[0]
-        return {name: np.stack([own[name] for own in parts]) for name in parts[0]}
+        return {name: self._stack(name, [own[name] for own in parts]) for name in parts[0]}
+
+    def _stack(self, name: str, parts: list[Array]) -> Array:
+        """The arrays of all ranks as one; the same one for the same arrays, so that it is compared once."""
+        known, whole = self._stacked.get(name, ([], None))
+        if whole is None or [*map(id, known)] != [*map(id, parts)]:
+            whole = np.stack(parts)
+            if not any(part.flags.writeable for part in parts):
+                whole.setflags(write=False)
+                self._stacked[name] = parts, whole
+        return whole
 
     def _measured(self, parts: Sequence[MeasuredSample]) -> MeasuredSample:
         return MeasuredSample.of_ranks(parts) if self._peers.ranks else parts[0]

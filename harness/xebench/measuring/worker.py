@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, describe_error, first_line
 from xebench.measuring.checksums import Sums
@@ -27,9 +29,10 @@ from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
 from xebench.measuring.made_beside import DataMaker
 from xebench.measuring.messages import Bytes, Call, Request, Returned, pickled
-from xebench.measuring.place import Checked, Contents
+from xebench.measuring.place import Checked, Contents, Started
 from xebench.measuring.prepare import find_pattern, make_problem
 from xebench.measuring.remote import BeginFunctions, BeginProblem, RankIdentity
+from xebench.measuring.sent_results import SentResults
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
 from xebench.session.spread import Ranks
@@ -55,6 +58,7 @@ class Worker:
         self.session = session
         self._sums = Sums(session.queue)
         self._place: ProblemPlace | FunctionPlace | None = None
+        self._sent = SentResults()
 
     def self_test(self) -> list[str]:
         """Test, before anything is measured, that the device computes right: a line for each check that failed."""
@@ -69,6 +73,7 @@ class Worker:
     def begin(self, family: BeginProblem | BeginFunctions) -> Mapping[str, Any]:
         """Make a family's arrays, in place of what was there."""
         self.end()
+        self._sent = SentResults()
         if isinstance(family, BeginProblem):
             self._place = self._of_problem(family)
         else:
@@ -94,10 +99,16 @@ class Worker:
         """See `xebench.measuring.place.Place`; so for the others."""
         return self._there.sample(variant, batch, self.before_sample, reset=reset, traced=traced)
 
+    def start(self, variant: str, contents: Contents | None) -> Started:
+        """See `xebench.measuring.place.Place`; results that were sent before are named by number."""
+        started = self._there.start(variant, contents)
+        return msgspec.structs.replace(started, results=self._sent.numbered(started.results))
+
     def check(self, variant: str, contents: Contents | None) -> Checked:
-        """Begin together with the other ranks, if there are any."""
+        """Begin together with the other ranks, if there are any; results as `start` sends them."""
         self.before_sample()
-        return self._there.check(variant, contents)
+        checked = self._there.check(variant, contents)
+        return msgspec.structs.replace(checked, results=self._sent.numbered(checked.results))
 
     def before_sample(self) -> None:
         """Called right before the clock starts."""
