@@ -23,12 +23,13 @@ def fold(item: kapi.Item, x, sums, first):
 
 def folded(x):
     """What `fold` makes of a whole array of whole numbers, or adds up to over its parts."""
-    period = SUMS * WEIGHTS
-    weights, slots = np.arange(period) % WEIGHTS + 1, np.arange(period) % SUMS
+    weights = np.arange(SUMS * WEIGHTS) % WEIGHTS + 1
+    weights = weights.astype(np.float32).reshape(WEIGHTS, SUMS)  # sums of a period are exact in float32
     sums = np.zeros(SUMS, np.int64)
-    for begin in range(0, x.size, period):
-        piece = x[begin : begin + period]
-        sums += np.bincount(slots[: piece.size], piece * weights[: piece.size], SUMS).astype(np.int64)
+    for begin in range(0, x.size, weights.size):
+        piece = x[begin : begin + weights.size].astype(np.float32)
+        piece = np.pad(piece, (0, weights.size - piece.size)).reshape(weights.shape)
+        sums += np.einsum("ij,ij->j", piece, weights).astype(np.int64)
     return sums.astype(np.int32)
 
 

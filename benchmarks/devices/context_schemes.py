@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern
+from xebench import Claim, Pattern, fit
 
 from ..common import parts, staying_parts
 
@@ -14,7 +14,10 @@ pattern = Pattern(
     "hierarchy says whether a stack is a device (FLAT) or a part of one (COMPOSITE).",
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
-        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
+        "default": {
+            "n": {"cpu": 1 << 20, "gpu": fit(1 << 24, bytes_each=12, launches=10)},
+            "rounds": {"cpu": 8, "gpu": 64},
+        },
         "guide": {"n": 1 << 27, "rounds": 10},
     },
     own_sizes="the guide names no size",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Figure, Pattern
+from xebench import Claim, Figure, Pattern, fit
 
 from ..common import parts
 from ..common.sum_in_parts import added_scaled, arrived, two_arrays
@@ -19,7 +19,10 @@ pattern = Pattern(
     # results fetched.
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
-        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
+        "default": {
+            "n": {"cpu": 1 << 20, "gpu": fit(1 << 24, bytes_each=12, launches=10)},
+            "rounds": {"cpu": 8, "gpu": 64},
+        },
         "guide": {"n": 2 * 8_000_000 * 32, "rounds": 200},
     },
     # the triads alone, or with the way of the result to the host

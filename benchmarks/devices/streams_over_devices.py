@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Claim, Pattern, Problem, fit, kernel, output
 from xebench import kernel_api as kapi
 
 from ..common import parts, staying_parts
@@ -14,7 +14,12 @@ pattern = Pattern(
     lesson="A frame needs the one before, a stream needs no other: give each device streams of its own.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "frames": 2, "streams": 4},
-        "default": {"n": {"cpu": 1 << 16, "gpu": 1 << 22}, "frames": 8, "streams": 4},
+        # a launch each as long as the host's own: ten would need 13 GB on the H200
+        "default": {
+            "n": {"cpu": 1 << 16, "gpu": fit(1 << 22, bytes_each=8, launches=1)},
+            "frames": 8,
+            "streams": 4,
+        },
         "guide": {"n": 1920 * 1080, "frames": 60, "streams": 8},
     },
     own_sizes="a second of video; the guide names no size",

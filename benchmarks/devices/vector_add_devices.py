@@ -1,6 +1,6 @@
 """Cut a vector addition into a part for each device: they work at the same time, each in memory of its own."""
 
-from xebench import Claim, Pattern
+from xebench import Claim, Pattern, fit
 
 from ..common import parts
 from ..common.sum_in_parts import added, expected, two_arrays
@@ -13,7 +13,10 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         # so many rounds that the way of the result to the host weighs little
-        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}, "rounds": {"cpu": 8, "gpu": 128}},
+        "default": {
+            "n": {"cpu": 1 << 20, "gpu": fit(1 << 24, bytes_each=12, launches=10)},
+            "rounds": {"cpu": 8, "gpu": 64},
+        },
         "guide": {"n": 1 << 27, "rounds": 16},
     },
     own_sizes="an eighth of the guide's three arrays of 4 GiB, which the host needs, too",

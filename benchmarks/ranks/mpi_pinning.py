@@ -6,7 +6,7 @@ can say by itself, too: it takes a device by its rank's number. Both ways are he
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, output
+from xebench import Claim, Pattern, Problem, fit, output
 from xebench import kernel_api as kapi
 
 from ..common import parts, staying_parts
@@ -19,7 +19,10 @@ pattern = Pattern(
     lesson="One rank for each stack uses all stacks; all ranks on the first stack share it.",
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
-        "default": {"n": {"cpu": 1 << 18, "gpu": 1 << 24}, "rounds": {"cpu": 16, "gpu": 128}},
+        "default": {
+            "n": {"cpu": 1 << 18, "gpu": fit(1 << 24, bytes_each=12, launches=10)},
+            "rounds": {"cpu": 16, "gpu": 64},
+        },
         "guide": {"n": 1 << 27, "rounds": 16},
     },
     own_sizes="the guide names no size",

@@ -100,5 +100,16 @@ def test_a_memory_lesson_is_fitted_to_caches_and_lanes_of_any_gpu(lanes: int, ca
     assert size in {1 << power for power in range(20, 40)}
 
 
+def test_a_command_of_several_devices_lasts_as_long_as_the_launches_that_it_names() -> None:
+    lanes = 132 << 11
+    size, why = fitted(fit(1 << 24, bytes_each=12, launches=10), Room(lanes, 60 << 20))
+    assert 12 * size >= 10 * 830 * lanes and "10 launches" in why
+
+
+def test_launches_need_the_bytes_of_an_element() -> None:
+    with pytest.raises(ValueError, match="launches needs bytes_each"):
+        fit(1 << 24, launches=10)
+
+
 def test_the_stored_run_is_there() -> None:
     assert Path(MEASURED).is_dir() and len(PATTERNS.keys() & LAUNCHES.keys()) > 40

@@ -15,7 +15,7 @@ from xebench.vocabulary import DeviceClass
 #: Types of sizes and axis values that tables, JSON and the command line support; numpy's numbers are excluded.
 PLAIN: Final = (bool, int, float, str)
 #: Keys of the result of `fit`.
-_KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each"}
+_KEYS: Final = {"least", "per_lane", "per_cache_byte", "bytes_each", "launches"}
 
 #: Size of the data of a lesson about memory, in last-level caches.
 CACHES: Final = 4
@@ -25,6 +25,10 @@ CACHES: Final = 4
 #: times as many the host made data and compared results for twenty times as long as the device was sampled. It is no
 #: measured time of the device at hand, so that a problem has the same size whenever it is measured there.
 LANE_BYTES: Final = 1200
+
+#: Bytes for each lane that keep a GPU's memory busy while the host submits one empty kernel and waits for it: 51 us on
+#: the H200 of `LANE_BYTES`.
+LAUNCH_LANE_BYTES: Final = 830
 
 
 def ceil_div(n: int, size: int) -> int:
@@ -45,7 +49,9 @@ class Room:
     cache_bytes: int = 0
 
 
-def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_each: float = 0) -> dict[str, float]:
+def fit(
+    least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_each: float = 0, launches: float = 0
+) -> dict[str, float]:
     """A size that is doubled until it suits the device.
 
     Args:
@@ -56,15 +62,19 @@ def fit(least: int, *, per_lane: float = 0, per_cache_byte: float = 0, bytes_eac
             sixteen times as large as the cache.
         bytes_each: bytes that a launch of a lesson about memory reads and writes per element. The size then covers
             `CACHES` times the last-level cache, and 25 empty kernels (`LANE_BYTES`).
+        launches: with ``bytes_each``, least time of a command in launches of empty kernels by the host. Give 10 where
+            the host submits to several devices in turn: with shorter commands its launches are measured.
 
     Raises:
         ValueError: a number is negative, infinite, or not whole where it must be.
     """
-    wanted = {"per_lane": per_lane, "per_cache_byte": per_cache_byte, "bytes_each": bytes_each}
+    wanted = {"per_lane": per_lane, "per_cache_byte": per_cache_byte, "bytes_each": bytes_each, "launches": launches}
     is_whole = type(least) is not bool and least >= 1 and least == least // 1
+    told = ", ".join(f"{name}={wanted[name]}" for name in wanted)
     if not is_whole or not all(0 <= value < math.inf for value in wanted.values()):
-        told = ", ".join(f"{name}={wanted[name]}" for name in wanted)
         raise ValueError(f"fit({least}, {told}): give positive numbers, the first of them whole")
+    if launches and not bytes_each:
+        raise ValueError(f"fit({least}, {told}): launches needs bytes_each")
     return {"least": int(least), **wanted}
 
 
@@ -89,6 +99,10 @@ def fitted(size: Mapping[str, float], room: Room) -> tuple[int, str]:
         wanted |= {
             f"{CACHES} times its cache of {room.cache_bytes}, {each:g} bytes each": CACHES * room.cache_bytes / each,
             f"25 empty kernels of {room.lanes} lanes, {each:g} bytes each": LANE_BYTES * room.lanes / each,
+            f"{size['launches']:g} launches, {room.lanes} lanes, {each:g} bytes each": size["launches"]
+            * LAUNCH_LANE_BYTES
+            * room.lanes
+            / each,
         }
     reason, most = max(wanted.items(), key=lambda item: item[1])
     least = int(size["least"])
