@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import dpctl
@@ -136,7 +137,7 @@ class DeviceKernel:
         """
         return (int(self.kernel.max_sub_group_size) or None) if self._answers else None
 
-    @property
+    @cached_property
     def max_work_group_size(self) -> int | None:
         """The largest work-group that this kernel can run with on its device; None if the driver has no such query."""
         return int(self.kernel.work_group_size) if self._answers else None

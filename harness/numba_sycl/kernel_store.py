@@ -6,6 +6,7 @@ Parts of a device share what is built for the whole one, in a context that has i
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ Key = tuple[str, KernelOptions, Any, Any, dpctl.SyclContext]
 Submitter = Callable[[PreparedLaunch, Sequence[Event]], DeviceEvent]
 
 
-#: So many places and builds are kept; the oldest goes first.
+#: So many places and builds are kept. The place that was used least recently goes first, and the oldest build.
 MOST_KEPT: Final = 512
 #: So many launches are kept of a place: for different types of arguments, or for threads that submit at once.
 _MOST_OF_A_PLACE: Final = 8
@@ -42,7 +43,7 @@ _Value = TypeVar("_Value")
 
 
 def keep(cache: dict[_Name, _Value], name: _Name, value: _Value) -> _Value:
-    """Keep a value, and drop the oldest where there are too many."""
+    """Keep a value, and drop the first where there are too many."""
     while len(cache) >= MOST_KEPT and name not in cache:
         cache.pop(next(iter(cache)), None)
     cache[name] = value
@@ -51,29 +52,28 @@ def keep(cache: dict[_Name, _Value], name: _Name, value: _Value) -> _Value:
 
 @dataclass
 class Place:
-    """A kernel, a queue and the extents of an index space.
+    """A kernel on a device, in a context, with one kind of index space.
 
     Attributes:
-        kernel, queue: held, as the place is found by their ids.
+        kernel: held, as the place is found by its id.
         is_narrow: the device is given narrowed modules.
         is_checked: these are compared with the ones in 64 bits at each launch.
         idle: launches that were prepared and are not in use, the latest last. They hold no arguments.
     """
 
     kernel: Any
-    queue: dpctl.SyclQueue
     is_narrow: bool
     is_checked: bool
     idle: list[PreparedLaunch] = field(default_factory=list)
 
-    def take(self, arguments: Sequence[Any]) -> PreparedLaunch | None:
+    def take(self, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch | None:
         """The latest launch, with these arguments; None where they would be compiled to another kernel."""
         try:
             launch = self.idle.pop()
         except IndexError:
             return None
         may_narrow = self.is_narrow and launch.device_kernel.compiled.narrow
-        if not may_narrow and launch.takes(arguments):
+        if not may_narrow and launch.takes(queue, index_space, arguments):
             return launch
         self.idle.append(launch)
         return None
@@ -98,9 +98,9 @@ class Place:
 class KernelStore:
     """Compiles, builds and submits kernels.
 
-    A kernel, a queue and the extents of an index space are a *place*. The launch that was submitted last at a place
-    takes the arguments of the next one as they are; only if they do not fit, the types of all are looked at, which
-    costs as much as a launch.
+    A kernel, a device, a context and a kind of index space are a *place*, whichever queue is submitted to. The launch
+    that was submitted last at a place takes the queue, the extents and the arguments of the next one as they are; only
+    if they do not fit, the types of all are looked at, which costs as much as a launch.
 
     Several threads may submit at once: a launch is taken out of its place as long as a thread uses it. What they
     compile and build is made by one after the other. Nothing that is kept holds an array.
@@ -109,7 +109,7 @@ class KernelStore:
     def __init__(self) -> None:
         self._cache = SpirvCache()
         self._built: dict[Key, DeviceKernel] = {}
-        self._places: dict[Any, Place] = {}
+        self._places: OrderedDict[Any, Place] = OrderedDict()  # the context comes first in their names
         self._making = threading.Lock()
 
     def submit(
@@ -130,48 +130,60 @@ class KernelStore:
         Raises:
             UnsupportedByDevice: the device's limits do not allow this launch.
         """
-        extents = index_space_extents(index_space)
-        name = (id(kernel), id(queue), extents)
-        place = self._places.get(name)
-        if place is None:
-            place = Place(kernel, queue, is_narrow(queue.sycl_device), narrow_switch() == "check")
-        launch = self._taken(place, arguments)
+        extents, local = index_space_extents(index_space)
+        context, device = queue.sycl_context, queue.sycl_device
+        name = (context, device, id(kernel), len(extents), local is None)
+        try:
+            place = self._places[name]
+            self._places.move_to_end(name)
+        except KeyError:
+            place = Place(kernel, is_narrow(device), narrow_switch() == "check")
+        launch = self._taken(place, queue, index_space, arguments)
         if launch is None:
             with self._making:
-                launch = self._prepare(place, index_space, arguments)
+                launch = self._prepare(place, queue, index_space, arguments)
                 place = keep(self._places, name, self._places.get(name, place))
         self._starts(launch)
         if submitter is not None:
             event = submitter(launch, depends)
         elif place.is_checked and launch.device_kernel.compiled.bounded:
-            event = submit_both(self._in_64_bits(place, index_space, arguments), launch, arguments, depends)
+            event = submit_both(self._in_64_bits(kernel, queue, index_space, arguments), launch, arguments, depends)
         else:
             event = launch.submit(depends)
         place.give_back(launch)
         return event
 
-    def _taken(self, place: Place, arguments: Sequence[Any]) -> PreparedLaunch | None:
+    def _taken(
+        self, place: Place, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> PreparedLaunch | None:
         """A launch that takes these arguments as they are, if any."""
-        return place.take(arguments)
+        return place.take(queue, index_space, arguments)
 
     def _starts(self, launch: PreparedLaunch) -> None:
         """Called before each launch is submitted."""
 
-    def _in_64_bits(self, place: Place, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch:
+    def _in_64_bits(
+        self, kernel: Any, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> PreparedLaunch:
         with self._making:
-            compiled = compile_for(place.kernel, signature_of(place.kernel, index_space, arguments), self._cache)
-            return PreparedLaunch(self._built_for(compiled, place.queue), place.queue, index_space, arguments)
+            compiled = compile_for(kernel, signature_of(kernel, index_space, arguments), self._cache)
+            return PreparedLaunch(self._built_for(compiled, queue), queue, index_space, arguments)
 
-    def _prepare(self, place: Place, index_space: Any, arguments: Sequence[Any]) -> PreparedLaunch:
+    def _prepare(
+        self, place: Place, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> PreparedLaunch:
         """The launch for the types of these arguments, with their values."""
-        compiled = self._compiled(place, index_space, arguments)
+        compiled = self._compiled(place, queue, index_space, arguments)
         launch = place.take_for(compiled)
         if launch is None:
-            return PreparedLaunch(self._built_for(compiled, place.queue), place.queue, index_space, arguments)
+            return PreparedLaunch(self._built_for(compiled, queue), queue, index_space, arguments)
+        launch.move(queue, index_space)
         launch.rebind(arguments)
         return launch
 
-    def _compiled(self, place: Place, index_space: Any, arguments: Sequence[Any]) -> CompiledKernel:
+    def _compiled(
+        self, place: Place, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> CompiledKernel:
         compiled = compile_for(place.kernel, signature_of(place.kernel, index_space, arguments), self._cache)
         extents, _ = index_space_extents(index_space)
         may_narrow = place.is_narrow and compiled.narrow and is_within(compiled.limit, extents, arguments)

@@ -34,7 +34,7 @@ from numba_sycl.signature import (
     index_space_extents,
     scalar_dtype,
 )
-from numba_sycl.sycl_types import Event, Queue, UsmArray
+from numba_sycl.sycl_types import Context, Event, Queue, UsmArray
 
 _FORMATS = {
     "int8": "b7x",
@@ -109,12 +109,12 @@ class ArgumentBlock:
         keep: the arguments last filled in.
     """
 
-    def __init__(self, types: Sequence[ArgumentType | OtherParameter], queue: Queue) -> None:
+    def __init__(self, types: Sequence[ArgumentType | OtherParameter], context: Context) -> None:
         """Lay out the slots.
 
         Args:
             types: types of the kernel's arguments.
-            queue: queue in whose context arrays must be.
+            context: context in which arrays must be.
         """
         slots = Slots(types)
         self._plan = [(argument, np.dtype(argument.dtype)) for argument in types]  # of None, which is not looked at
@@ -129,8 +129,7 @@ class ArgumentBlock:
         for slot, ndim, type_code in slots.accessors:
             self._accessors.append(native_handles.LocalAccessorLayout(ndim=ndim, type_code=type_code))
             self.table[slot] = ctypes.addressof(self._accessors[-1])
-        self._context = queue.sycl_context
-        self._known_queues: dict[int, Any] = {id(queue): queue}
+        self._context = context
         self.keep: tuple[Any, ...] = ()
 
     def fill(self, args: Sequence[Any], check_local_memory: Callable[[int], None]) -> None:
@@ -187,13 +186,10 @@ class ArgumentBlock:
 
     def check_context(self, position: int, queue: Queue) -> None:
         """Raise ArgumentError if an array is in another context than the launch."""
-        if id(queue) in self._known_queues:
-            return
         if queue.sycl_context != self._context:
             raise ArgumentError(
                 f"argument {position} lives in another SYCL context than the queue: allocate it on this queue"
             )
-        self._known_queues[id(queue)] = queue
 
 
 def _mismatch(position: int, expected: ArgumentType, value: Any) -> ArgumentError:
@@ -351,27 +347,13 @@ class PreparedLaunch:
             ArgumentError: count, kind, dtype, layout, or memory of another context.
             SubmissionError: the kernel was built for another context than the queue's.
         """
-        if queue.sycl_context != device_kernel.context:
-            raise SubmissionError(
-                f"kernel {device_kernel.compiled.name} was built for another context: build it for this queue"
-            )
-        check_index_space(device_kernel, index_space)
         self.device_kernel = device_kernel
-        self.queue = queue
-        self._block = ArgumentBlock(device_kernel.compiled.signature.arguments, queue)
-        extents, local = index_space_extents(index_space)
-        self.global_size, self.local_size, self.local_bytes = extents, local, 0
-        self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
-        self._function = native_handles.submit_nd_range if local else native_handles.submit_range
-        self.call = (
-            ctypes.c_void_p(device_kernel.kernel.addressof_ref()),
-            ctypes.c_void_p(queue.addressof_ref()),
-            self._block.table,
-            self._block.codes,
-            ctypes.c_size_t(self._block.count),
-            *self._ranges,
-            ctypes.c_size_t(len(extents)),
-        )
+        self._block = ArgumentBlock(device_kernel.compiled.signature.arguments, device_kernel.context)
+        self.queue: Any = None
+        self.global_size: tuple[int, ...] = ()
+        self.local_size: tuple[int, ...] | None = None
+        self.local_bytes = 0
+        self.move(queue, index_space)
         self._tolerant = [
             (position, expected)
             for position, expected in enumerate(device_kernel.compiled.signature.arguments)
@@ -398,19 +380,58 @@ class PreparedLaunch:
             )
         self._block.fill(args, self._check_local_memory)
 
-    def takes(self, args: Sequence[Any]) -> bool:
-        """Take other arguments if they would be compiled to this very kernel; False if not.
+    def move(self, queue: Queue, index_space: Any) -> None:
+        """Take another queue of the same context, or other extents, for the submissions from now on.
+
+        Raises:
+            IndexSpaceError: dimensions, divisibility, required work-group size.
+            UnsupportedByDevice: work-group larger than the device allows.
+            SubmissionError: the kernel was built for another context than the queue's.
+        """
+        extents, local = index_space_extents(index_space)
+        is_same = extents == self.global_size and local == self.local_size
+        if is_same and queue is self.queue:
+            return
+        kernel = self.device_kernel
+        if queue.sycl_context != kernel.context:
+            raise SubmissionError(
+                f"kernel {kernel.compiled.name} was built for another context: build it for this queue"
+            )
+        if not is_same:
+            check_index_space(kernel, index_space)
+            self.global_size, self.local_size = extents, local
+            self._ranges = [_extents(extents)] + ([_extents(local)] if local else [])
+            self._function = native_handles.submit_nd_range if local else native_handles.submit_range
+        self.queue = queue
+        self.call = (
+            ctypes.c_void_p(kernel.kernel.addressof_ref()),
+            ctypes.c_void_p(queue.addressof_ref()),
+            self._block.table,
+            self._block.codes,
+            ctypes.c_size_t(self._block.count),
+            *self._ranges,
+            ctypes.c_size_t(len(extents)),
+        )
+
+    def takes(self, queue: Queue, index_space: Any, args: Sequence[Any]) -> bool:
+        """`move` and `rebind` if these arguments would be compiled to this very kernel; False if not.
 
         `rebind` takes more: code for strided arrays works with contiguous ones, too.
 
         Raises:
-            UnsupportedByDevice: more local memory than the device has.
+            IndexSpaceError, UnsupportedByDevice: see `move` and `rebind`.
         """
+        compiled = self.device_kernel.compiled
+        if compiled.bounded and not is_within(compiled.limit, index_space_extents(index_space)[0], args):
+            return False
         try:
-            self.rebind(args)
-            return all(argument_type(position, args[position]) == expected for position, expected in self._tolerant)
+            self._block.fill(args, self._check_local_memory)
+            if any(argument_type(position, args[position]) != expected for position, expected in self._tolerant):
+                return False
         except ArgumentError:
             return False
+        self.move(queue, index_space)
+        return True
 
     @property
     def arguments(self) -> tuple[Any, ...]:

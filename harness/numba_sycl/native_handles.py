@@ -113,10 +113,15 @@ def device_handle(device: Device) -> ctypes.c_void_p:
 
 def new_object(size_bytes: int) -> int:
     """The address of memory of C++'s ``new``, for what a function returns through an address."""
+    address: int = _cpp_new()(size_bytes)
+    return address
+
+
+@functools.cache
+def _cpp_new() -> Any:
     new = ctypes.CDLL("libstdc++.so.6")._Znwm
     new.restype, new.argtypes = ctypes.c_void_p, (ctypes.c_size_t,)
-    address: int = new(size_bytes)
-    return address
+    return new
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any, Final
 
 _DEVICE_NAME, _DRIVER_VERSION = 0x102B, 0x102D
@@ -25,6 +26,7 @@ def check(status: int) -> None:
         raise OpenCLError(f"OpenCL error {status}")
 
 
+@functools.cache
 def open_library() -> Any:
     """The loader's library.
 

@@ -72,21 +72,89 @@ def test_what_is_kept_is_bounded_and_holds_no_arrays(monkeypatch: pytest.MonkeyP
     from numba_sycl.kernel_store import KernelStore
     from numba_sycl.tensor import tensor as dpt
 
-    @kernel
-    def add(item: kapi.Item, y, by):
-        y[item.get_id(0)] += by
+    def adding(number: int) -> Any:
+        @kernel
+        def add(item: kapi.Item, y, by):
+            y[item.get_id(0)] += by + number
+
+        return add
 
     monkeypatch.setattr(kernel_store, "MOST_KEPT", 4)
     store, queue = KernelStore(), dpctl.SyclQueue()
     for size in range(1, 12):
         y = dpt.zeros(size, dtype="i4" if size % 2 else "i8", sycl_queue=queue)
         held = weakref.ref(y)
-        store.submit(add, queue, kapi.Range(size), (y, 1)).wait()
+        store.submit(adding(size), queue, kapi.Range(size), (y, 1)).wait()
         del y
         gc.collect()
         assert held() is None
     assert len(store._places) == 4
     assert len(store._built) <= 4
+
+
+@pytest.fixture
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The launches that stores prepare."""
+    from numba_sycl import PreparedLaunch, kernel_store
+
+    made = []
+
+    class Counted(PreparedLaunch):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(kernel_store, "PreparedLaunch", Counted)
+    return made
+
+
+def test_a_launch_is_prepared_once_for_all_queues_of_a_context_and_all_sizes(prepared: list[Any]) -> None:
+    import dpctl
+
+    from numba_sycl import kernel
+    from numba_sycl import kernel_api as kapi
+    from numba_sycl.kernel_store import KernelStore
+    from numba_sycl.tensor import tensor as dpt
+
+    @kernel
+    def add(item: kapi.NdItem, y, by):
+        y[item.get_global_id(0)] += by
+
+    store, device = KernelStore(), dpctl.select_default_device()
+    for size in range(1, 9):
+        queue = dpctl.SyclQueue(device)
+        y = dpt.zeros(16, dtype="i4", sycl_queue=queue)
+        queue.wait()
+        store.submit(add, queue, kapi.NdRange((2 * size,), (size,)), (y, size)).wait()
+        assert dpt.asnumpy(y).tolist() == [size] * 2 * size + [0] * (16 - 2 * size)
+    assert len(prepared) == 1
+    separate = dpctl.SyclQueue(dpctl.SyclContext([device]), device)
+    store.submit(add, separate, kapi.NdRange((4,), (2,)), (dpt.zeros(16, dtype="i4", sycl_queue=separate), 1)).wait()
+    assert len(prepared) == 2
+
+
+def test_what_was_used_least_recently_is_forgotten(prepared: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    import dpctl
+
+    from numba_sycl import kernel, kernel_store
+    from numba_sycl import kernel_api as kapi
+    from numba_sycl.kernel_store import KernelStore
+    from numba_sycl.tensor import tensor as dpt
+
+    def adding(number: int) -> Any:
+        @kernel
+        def add(item: kapi.Item, y):
+            y[item.get_id(0)] += number
+
+        return add
+
+    monkeypatch.setattr(kernel_store, "MOST_KEPT", 4)
+    store, queue, first = KernelStore(), dpctl.SyclQueue(), adding(0)
+    y = dpt.zeros(4, dtype="i4", sycl_queue=queue)
+    for number in range(1, 9):
+        for kernel_of_two in (first, adding(number)):
+            store.submit(kernel_of_two, queue, kapi.Range(4), (y,)).wait()
+    assert len(prepared) == 9
 
 
 def test_both_widths_are_compared_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,11 +144,11 @@ def test_a_thread_that_outlives_its_sample_is_told(session: Any) -> None:
             over.set()
             filled.wait()
 
-    keep = session.queue_count
-    session._queues.append(Queue())
+    queue = Queue()
+    session._queues[queue] = session.queue_count
     try:
         late_one = session.measure(lambda: threading.Thread(target=late).start())
     finally:
-        del session._queues[keep:]
+        del session._queues[queue]
     assert late_one.events == [] and late_one.doubt.startswith("a thread of it submits after the sample")
     assert session.measure(lambda: None).doubt == ""

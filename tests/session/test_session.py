@@ -145,6 +145,21 @@ def test_queues_are_numbered_in_the_order_of_their_use() -> None:
     assert kernels.queues == [session.queue, other]
 
 
+def test_two_objects_of_one_queue_have_its_number() -> None:
+    import dpctl
+
+    from xebench.session.session import Session
+
+    session = Session.on("cpu")
+    queues = [session.queue, *(session.new_queue() for _ in range(3))]
+    queues += [dpctl.SyclQueue(queue._get_capsule()) for queue in queues]
+    measured = session.measure(lambda: [session.barrier(queue=queue) for queue in queues])
+    assert [command.queue for command in measured.events] == [0, 1, 2, 3] * 2
+    session.forget_queues(1)
+    measured = session.measure(lambda: session.barrier(queue=session.new_queue()))
+    assert [command.queue for command in measured.events] == [1]
+
+
 def test_copies_fills_barriers_and_library_calls_are_recorded_on_a_device() -> None:
     import dpnp
 

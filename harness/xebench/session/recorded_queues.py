@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +62,8 @@ class RecordedQueues(recording.Recording):
         self.device = queue.sycl_device
         self.parameters: Mapping[str, Any] = {}
         self.records_direct_calls = True
-        self._queues = [queue]
+        self._numbers = itertools.count(1)
+        self._queues = {queue: 0}
         self.watched: list[dpctl.SyclQueue] = []
         self.doubt = ""
         self._scratch: list[weakref.ref[Any]] = []
@@ -138,7 +140,7 @@ class RecordedQueues(recording.Recording):
                 end = clock()
             finally:
                 self._measuring = False
-        for queue in self._queues:
+        for queue in [*self._queues]:
             queue.wait()
         late_ns = clock() - end + self._longest_wait()
         executions = recorder.collect(self._clocks())
@@ -168,12 +170,13 @@ class RecordedQueues(recording.Recording):
 
     def forget_queues(self, keep: int) -> None:
         """Drop queues that a sample made, and what was built for them; the first ``keep`` stay."""
-        if len(self._queues) > keep:
-            self._kernels.forget(self._queues[keep:])
-            self._waits.forget(self._queues[keep:])
-            for queue in self._queues[keep:]:
+        if dropped := [*self._queues][keep:]:
+            for queue in dropped:
+                del self._queues[queue]
                 self._clock_of.pop(queue, None)
-            del self._queues[keep:]
+            self._numbers = itertools.count(keep)
+            self._waits.forget(dropped)
+            self._kernels.forget_other_contexts(self._queues)
 
     @property
     def queue_count(self) -> int:
@@ -257,15 +260,16 @@ class RecordedQueues(recording.Recording):
     def _keep_queue(self, queue: dpctl.SyclQueue) -> dpctl.SyclQueue:
         if queue.sycl_device.is_cpu and not queue.is_in_order:
             _out_of_order.append(queue)
-        self._queues.append(queue)
+        self._number(queue)
         return queue
 
     def _clocks(self) -> dict[int, int]:
-        return {self._queues.index(queue): clock for queue, clock in self._clock_of.items()}
+        return {self._queues[queue]: clock for queue, clock in self._clock_of.items()}
 
     def _number(self, queue: dpctl.SyclQueue) -> int:
-        if queue not in self._queues:
+        number = self._queues.get(queue)
+        if number is None:
             if not queue.has_enable_profiling:
                 raise XebenchError("commands on a queue without profiling have no times: use session.new_queue()")
-            self._queues.append(queue)
-        return self._queues.index(queue)
+            number = self._queues.setdefault(queue, next(self._numbers))
+        return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,13 +59,17 @@ class SessionKernels(KernelStore):
         self._used: dict[DeviceKernel, dict[str, Any]] = {}
         self._launched: set[DeviceKernel] = set()
 
-    def _taken(self, place: Place, arguments: Sequence[Any]) -> PreparedLaunch | None:
-        return super()._taken(place, arguments) if self.observer is None else None
+    def _taken(
+        self, place: Place, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> PreparedLaunch | None:
+        return super()._taken(place, queue, index_space, arguments) if self.observer is None else None
 
-    def _compiled(self, place: Place, index_space: Any, arguments: Sequence[Any]) -> CompiledKernel:
-        compiled = super()._compiled(place, index_space, arguments)
+    def _compiled(
+        self, place: Place, queue: dpctl.SyclQueue, index_space: Any, arguments: Sequence[Any]
+    ) -> CompiledKernel:
+        compiled = super()._compiled(place, queue, index_space, arguments)
         if self.observer:
-            self.observer(compiled, index_space, arguments, place.queue)
+            self.observer(compiled, index_space, arguments, queue)
         return compiled
 
     def _starts(self, launch: PreparedLaunch) -> None:
@@ -117,11 +121,11 @@ class SessionKernels(KernelStore):
         taken, self._used = self._used, {}
         return [_about(built) | sizes for built, sizes in taken.items()]
 
-    def forget(self, queues: Sequence[dpctl.SyclQueue]) -> None:
-        """Drop launches and builds that belong to ``queues`` and to contexts of theirs that no other queue uses."""
-        dropped = {id(queue) for queue in queues}
-        self._places = {name: place for name, place in self._places.items() if id(place.queue) not in dropped}
-        contexts = {place.queue.sycl_context for place in self._places.values()}
+    def forget_other_contexts(self, queues: Collection[dpctl.SyclQueue]) -> None:
+        """Drop launches and builds of contexts that none of ``queues`` has."""
+        contexts = {queue.sycl_context for queue in queues}
+        for name in [name for name in self._places if name[0] not in contexts]:
+            del self._places[name]
         self._built = {key: built for key, built in self._built.items() if key[-1] in contexts}
         self._to_load = {key: kept for key, kept in self._to_load.items() if key[-1] in contexts}
 

@@ -57,7 +57,7 @@ class Buffer:
     """A SYCL buffer: data that the runtime moves to where an accessor asks for it. It is freed at the end of a block.
 
     Attributes:
-        shape, dtype, nbytes: attributes of its data.
+        shape, dtype, ndim, size, strides, flags, nbytes: attributes of its data, as an array of USM has them.
         opened: host accessors that are alive.
     """
 
@@ -67,7 +67,10 @@ class Buffer:
         if host is not None and not host.flags.c_contiguous:
             raise XebenchError("a buffer is made of a contiguous array of numpy")
         self.shape, self.dtype = shape, dtype
-        self.nbytes = math.prod(shape) * dtype.itemsize
+        self.ndim, self.size = len(shape), math.prod(shape)
+        self.strides = tuple(math.prod(shape[at + 1 :]) for at in range(self.ndim))
+        self.flags = SimpleNamespace(c_contiguous=True, f_contiguous=self.ndim == 1)
+        self.nbytes = self.size * dtype.itemsize
         self.opened = 0
         self.buffers, self._host = buffers, host
         address, writable = (None, False) if host is None else (host.ctypes.data, host.flags.writeable)
@@ -107,11 +110,10 @@ class Accessor:
     """An accessor of a launch; to the code that prepares launches it looks like a contiguous array of USM."""
 
     def __init__(self, buffer: Buffer, mode: str, queue: Queue, *, no_init: bool) -> None:
-        self.buffer, self.dtype, self.shape = buffer, buffer.dtype, buffer.shape
+        self.buffer, self.dtype, self.itemsize = buffer, buffer.dtype, buffer.dtype.itemsize
+        self.shape, self.strides = buffer.shape, buffer.strides
+        self.ndim, self.size, self.flags = buffer.ndim, buffer.size, buffer.flags
         self.request = Request(buffer.handle, mode_number(mode, no_init), no_init)
-        self.ndim, self.size, self.itemsize = len(self.shape), math.prod(self.shape), self.dtype.itemsize
-        self.strides = tuple(math.prod(self.shape[at + 1 :]) for at in range(self.ndim))
-        self.flags = SimpleNamespace(c_contiguous=True, f_contiguous=self.ndim == 1)
         self.sycl_queue, self.sycl_device = queue, queue.sycl_device
         self._pointer = ctypes.addressof(self.request)
 

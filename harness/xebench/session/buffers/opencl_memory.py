@@ -15,7 +15,7 @@ from numba_sycl.sycl_types import Event, Queue
 from xebench.dpex.foreign_parameters import STREAM_CODES
 from xebench.dpex.sycl_calls import context_handle, event_of_opencl, queue_handle
 from xebench.errors import Unsupported
-from xebench.session.buffers.buffer import MODES, Request
+from xebench.session.buffers.buffer import MODES
 
 _READ_WRITE, _USE_HOST, _COPY_HOST = 1 << 0, 1 << 3, 1 << 5  # CL_MEM_...
 _MAP_READ, _MAP_WRITE, _MAP_INVALIDATE = 1 << 0, 1 << 1, 1 << 2  # CL_MAP_...
@@ -27,6 +27,7 @@ _BYTES: Final = {
 }
 
 _POINTER, _SIZE, _FLAGS = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64
+_POINTER_BYTES: Final = ctypes.sizeof(_POINTER)
 
 
 class OpenCLEvent(DeviceEvent):
@@ -81,6 +82,7 @@ class OpenCLBuffers:
         self._queue, self._lack = queue, lack
         self._library = opencl_library.open_library()
         self._library.clCreateBuffer.restype = self._library.clEnqueueMapBuffer.restype = _POINTER
+        self._library.clSetKernelArg.argtypes = (_POINTER, ctypes.c_uint32, _SIZE, _POINTER)
         self._context = context_handle(queue.sycl_context)
         self._handle, _ = queue_handle(queue)
         self._of_host: dict[int, int] = {}
@@ -147,9 +149,14 @@ class OpenCLBuffers:
             raise Unsupported(f"a launch while a host accessor is alive: {self._lack}")
         library, kernel, handle = self._library, native_handles.kernel_handle(launch.device_kernel.kernel), _POINTER()
         _, _, table, codes, count, *_ = launch.call
+        set_argument = library.clSetKernelArg
         try:
             for at in range(count.value):
-                _set_argument(library, kernel, at, table[at], codes[at])
+                # a pointer's address is that of a Request, which begins with the buffer's handle
+                size, value = _BYTES.get(codes[at], _POINTER_BYTES), table[at]
+                if codes[at] == native_handles.LOCAL_ACCESSOR_CODE:
+                    size, value = _local_bytes(value), None
+                opencl_library.check(set_argument(kernel, at, size, value))
             groups = None if launch.local_size is None else (_SIZE * 3)(*launch.local_size)
             items, dimensions = (_SIZE * 3)(*launch.global_size), len(launch.global_size)
             opencl_library.check(
@@ -162,13 +169,7 @@ class OpenCLBuffers:
         return OpenCLEvent.of(handle, self._queue, launch.arguments)
 
 
-def _set_argument(library: Any, kernel: ctypes.c_void_p, at: int, address: int, code: int) -> None:
-    size = _BYTES.get(code, ctypes.sizeof(_POINTER))
-    value: Any = _POINTER(address)
-    if code == native_handles.POINTER_CODE:
-        value = ctypes.byref(_POINTER(Request.from_address(address).buffer))
-    elif code == native_handles.LOCAL_ACCESSOR_CODE:
-        layout = native_handles.LocalAccessorLayout.from_address(address)
-        extents = layout.dim0, layout.dim1, layout.dim2
-        size, value = _BYTES[layout.type_code] * prod(extents), None
-    opencl_library.check(library.clSetKernelArg(kernel, at, _SIZE(size), value))
+def _local_bytes(address: int) -> int:
+    layout = native_handles.LocalAccessorLayout.from_address(address)
+    extents: tuple[int, ...] = (layout.dim0, layout.dim1, layout.dim2)
+    return _BYTES[layout.type_code] * prod(extents)
