@@ -12,9 +12,9 @@ VERSION := $(lastword $(FOUND))
 STAMP := $(VENV)/.installed-$(VERSION)
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 ifeq ($(VERSION),3.11)
-STACK := pinned stack (requirements.lock: numba-dpex compiles kernels), as .venv has Python 3.11
+STACK := pinned stack (requirements.lock: numba-dpex compiles kernels), as $(VENV) has Python 3.11
 else
-STACK := current stack (dpctl, dpnp and numba of today: our own target of numba compiles kernels), as .venv has Python $(VERSION), not 3.11
+STACK := current stack (dpctl, dpnp and numba of today: our own target of numba compiles kernels), as $(VENV) has Python $(VERSION), not 3.11
 endif
 
 help:  ## this list (ARGS='...': more arguments of bench, study, study-placement, study-versions, test and isa)

@@ -70,6 +70,7 @@ def _as_claimed(case: Mapping[Any, Any]) -> bool:
         "needs 2 devices",
         "needs the level_zero",
         "needs the headers of intel-sycl-rt",
+        "pip install onedpl-devel",
         "needs a C++ compiler",
         *(("numba-dpex is needed", "copies between sub-devices", "needs a SYCL runtime") if is_current() else ()),
     )

@@ -194,6 +194,7 @@ def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "/opt/gone/libigdrcl.so" in finding.detail
 
 
+@pytest.mark.numba_dpex
 def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "pinned_versions", dict)
     assert about(examine(), "packages").status == "warning"

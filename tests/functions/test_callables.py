@@ -277,14 +277,17 @@ def test_the_example_runs() -> None:
 
 
 class Busy:
-    """In place of a queue that nobody times: it has work left when a function gave it some."""
+    """In place of a queue that nobody times: its work takes as long again as the function that submitted it."""
 
-    has_work = False
+    since: float | None = None
+
+    def submit(self) -> None:
+        self.since = time.perf_counter()
 
     def wait(self) -> None:
-        if self.has_work:
-            time.sleep(0.05)
-        self.has_work = False
+        if self.since is not None:
+            time.sleep(max(0.02, time.perf_counter() - self.since))
+        self.since = None
 
 
 @pytest.mark.parametrize("metric", ["device", "wall"])
@@ -296,9 +299,14 @@ def test_a_function_that_returns_before_the_device_is_done_fails(
     queue = Busy()
     monkeypatch.setattr(direct_calls, "live_queues", lambda **_: [queue])
 
+    def plain() -> Any:
+        result = x * x
+        session.queue.wait()  # newer dpnp does not
+        return result
+
     def early() -> Any:
-        queue.has_work = True
-        return x * x
+        queue.submit()
+        return plain()
 
     def waits() -> Any:
         result = early()
@@ -306,7 +314,7 @@ def test_a_function_that_returns_before_the_device_is_done_fails(
         return result
 
     words = "the device works for [0-9]+ us more when it returns, and nobody times that: wait for it there"
-    compared = xebench.compare({"plain": lambda: x * x, "early": early}, queue=session, metric=metric, **BRIEF)
+    compared = xebench.compare({"plain": plain, "early": early}, queue=session, metric=metric, **BRIEF)
     assert list(compared.pairs["answer"]) == ["no claim"] and math.isnan(compared.pairs["speedup"].astype(float)[0])
     assert re.search(f"early: error: first call: {words}[^(]*$", repr(compared), re.MULTILINE), repr(compared)
     with pytest.raises(XebenchError, match=words):

@@ -12,6 +12,7 @@ from typing import Any
 
 import isolated_functions as functions
 import pytest
+from signals_kit import HEEDING_SIGNALS
 
 import xebench
 from xebench.errors import XebenchError
@@ -100,7 +101,7 @@ def test_ctrl_c_does_not_wait_for_a_function_that_hangs(tmp_path: Path) -> None:
         f"def hang():\n    pathlib.Path({str(called)!r}).touch()\n    time.sleep(1000)\n"
         "if __name__ == '__main__':\n    xebench.measure(hang, metric='wall', device='cpu', isolated=True)\n"
     )
-    process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*HEEDING_SIGNALS, sys.executable, script], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 200
     while not called.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
