@@ -70,7 +70,7 @@ def _fingerprint(kernel: Any, signature: Signature) -> str | None:
         key = kernel_key(kernel, signature)
     except UnknownIdentity:
         return None
-    return hashlib.sha256(f"{key} {toolchain(*OWN[1:])}".encode()).hexdigest()
+    return hashlib.sha256(f"{key} {toolchain(*OWN[1:], 'numpy')}".encode()).hexdigest()
 
 
 _compiled: WeakKeyDictionary[Any, dict[Signature, CompiledKernel]] = WeakKeyDictionary()

@@ -1,11 +1,13 @@
 """The identity of a kernel: a hash of its code and of everything that the code refers to, for keys of caches.
 
 These parts count, all of them recursively: a function's code object, which differs between versions of Python, the
-values that its defaults, its closure and its globals hold, and the functions that it calls. So do the user's
-``overload``s and ``intrinsic``s of numba, whichever a kernel calls. The source text does not count: it may have been
-edited since the code was made, and holds several functions where a line has several lambdas. What `numba_sycl`, its
-``kernel_api``, numpy and the standard library publish counts by name. Where a kernel refers to something else, such as
-an object, it has no identity.
+values that its defaults, its closure and its globals hold, and the functions that it calls. So do the user's extensions
+of numba, whichever a kernel calls. The source text does not count: it may have been edited since the code was made, and
+holds several functions where a line has several lambdas. What `numba_sycl`, its ``kernel_api``, numpy and the standard
+library publish counts by name. Where a kernel refers to something else, such as an object, it has no identity.
+
+All of these may change while a kernel object lives, so an identity holds for one compilation. docs/compiler.md lists
+what the code of a kernel depends on.
 """
 
 from __future__ import annotations
@@ -18,18 +20,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from numba_sycl import kernel_api
+from numba_sycl.extensions import extensions, is_trusted
 from numba_sycl.kernel_options import SourceFunction, options_of
 from numba_sycl.signature import Signature
 
-# What these modules publish counts by its name.
-_TRUSTED = (
-    *("builtins", "math", "cmath", "operator", "numpy", "numba", "llvmlite", "numba_dpex", "dpnp", "numba_sycl"),
-)
 _CODE_FIELDS = (
     *("co_name", "co_code", "co_exceptiontable", "co_names", "co_varnames", "co_freevars", "co_cellvars"),
     *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_consts"),
@@ -45,35 +43,24 @@ class UnknownIdentity(Exception):
     """A kernel refers to a value that may differ the next time; the text says which."""
 
 
-_digests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-
-
-def digest(kernel: Any) -> str:
-    """The identity of a kernel, hexadecimal.
+def digest(value: Any) -> str:
+    """The identity of a kernel or function as it is now, hexadecimal.
 
     Raises:
         UnknownIdentity: it has none.
     """
-    if kernel not in _digests:
-        identity = Identity()
-        identity.add(kernel)
-        _digests[kernel] = identity.hexdigest()
-    return _digests[kernel]
+    identity = Identity()
+    identity.add(value)
+    return identity.hexdigest()
 
 
 def extensions_digest() -> str:
-    """The identity of the ``overload``s of numba that are not its own.
+    """The identity of the user's extensions of numba, in whatever order they were made.
 
     Raises:
         UnknownIdentity: one has none.
     """
-    identity = Identity()
-    if templates := sys.modules.get("numba.core.typing.templates"):
-        for template in (*templates.builtin_registry.functions, *templates.builtin_registry.attributes):
-            function = getattr(template, "_overload_func", None)
-            if isinstance(function, FunctionType) and not _trusted(function.__globals__.get("__name__", "")):
-                identity.add(function)
-    return identity.hexdigest()
+    return hashlib.sha256(" ".join(sorted(set(map(digest, extensions())))).encode()).hexdigest()
 
 
 def kernel_key(kernel: Any, signature: Signature) -> str:
@@ -211,8 +198,10 @@ class Identity:
             self._token("empty cell")
 
     def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
+        if "getattr" in attributes and not is_trusted(module.__name__):
+            raise UnknownIdentity(f"an attribute of {module.__name__} by getattr")
         name = "kernel_api" if module.__name__.endswith("dpex.kernel_api") else module.__name__
-        if _trusted(module.__name__):
+        if is_trusted(module.__name__):
             self._token("module", name)
             return
         # where its folder lies is no part of it, as it is of the packages that pattern files are in
@@ -228,17 +217,13 @@ def _is_intrinsic(value: Any) -> bool:
     return isinstance(getattr(value, "_defn", None), FunctionType)
 
 
-def _trusted(module: str) -> bool:
-    return any(module == name or module.startswith(f"{name}.") for name in _TRUSTED)
-
-
 def _published_name(value: Any) -> str | None:
     """The full name under which a trusted module publishes an object by the object's own name, or None."""
     if id(value) in _KERNEL_API:
         return f"kernel_api.{_KERNEL_API[id(value)]}"
     module = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)
     name = value.__name__ if isinstance(value, np.ufunc) else getattr(value, "__qualname__", None)
-    if not isinstance(module, str) or not isinstance(name, str) or not _trusted(module):
+    if not isinstance(module, str) or not isinstance(name, str) or not is_trusted(module):
         return None
     published: Any = sys.modules.get(module)
     for part in name.split("."):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numba_sycl import device_func, kernel, kernel_api, sub_group
+from numba_sycl import compiler, device_func, kernel, kernel_api, spirv_cache, stacks, sub_group
 from numba_sycl.identity import UnknownIdentity, digest, kernel_key
 from numba_sycl.signature import ArrayType, Signature
 from numba_sycl.stacks import is_current
@@ -59,6 +59,18 @@ def test_what_is_captured_counts(one: Any, other: Any) -> None:
 def test_options_and_the_error_model_count() -> None:
     variants = [kernel(doubled), kernel(doubled, unroll=2), kernel(doubled, error_model="python")]
     assert len(set(map(digest, variants))) == 3
+
+
+@pytest.mark.parametrize("package", ["numba", "llvmlite", "numpy"])
+def test_versions_count(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    signature = Signature("Item", 1, (ArrayType("float32", 1, "C"),))
+    installed = compiler._fingerprint(kernel(doubled), signature)
+    monkeypatch.setattr(
+        spirv_cache, "_version", lambda name: "0.0" if name == package else stacks.installed_version(name)
+    )
+    monkeypatch.setattr(compiler, "toolchain", spirv_cache.toolchain.__wrapped__)
+    assert installed is not None
+    assert compiler._fingerprint(kernel(doubled), signature) not in (None, installed)
 
 
 def test_the_signature_counts() -> None:

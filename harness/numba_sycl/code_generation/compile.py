@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba.core import types
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, TypingError
 from numba.np import numpy_support
@@ -32,7 +32,7 @@ from numba_sycl.code_generation.device_types import (
 )
 from numba_sycl.code_generation.items import atomic_fence, atomic_ref, group_barrier
 from numba_sycl.code_generation.linking import linked, make_entry_point
-from numba_sycl.code_generation.pipeline import DeviceFuncType, compile_function, prepare
+from numba_sycl.code_generation.pipeline import DeviceFuncType, compile_function, compiling
 from numba_sycl.compiler_messages import compile_error, divergence_error, find_divergent_call
 from numba_sycl.entry_point import entry_point_name, launch_facts
 from numba_sycl.errors import KernelCompileError
@@ -43,7 +43,19 @@ from numba_sycl.signature import ArrayType, CompiledKernel, LocalType, ScalarTyp
 from numba_sycl.spirv_cache import this_compiler
 from numba_sycl.spirv_module import loop_hints, with_loop_controls
 
-_functions: WeakKeyDictionary[Any, DeviceFuncType] = WeakKeyDictionary()
+#: The device functions of the kernel that is being compiled.
+_functions: dict[Any, DeviceFuncType] = {}
+
+
+@contextmanager
+def _device_functions() -> Iterator[None]:
+    """Device functions are compiled for one kernel: for the next one, what they refer to may have changed."""
+    try:
+        yield
+    finally:
+        for function in _functions.values():
+            function.forget()
+        _functions.clear()
 
 
 #: What kernels call of `numba_sycl.kernel_api`.
@@ -140,8 +152,7 @@ def compile_to_spirv(kernel: Any, signature: Signature) -> CompiledKernel:
     name = entry_point_name(function.__name__)
     started = time.perf_counter_ns()
     try:
-        with global_compiler_lock:
-            prepare()
+        with compiling(), _device_functions():
             arguments = numba_types(signature)
             compiled = compile_function(function, arguments, kernel.targetoptions)
             if compiled.signature.return_type not in (types.none, types.void):

@@ -6,7 +6,7 @@ tests for negative indices vanish, and remainders by powers of two become masks.
 
 from __future__ import annotations
 
-import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -25,7 +25,13 @@ from numba_sycl.kernel_options import KernelOptions
 _LANGUAGE: Final = (INT32(1), INT32(2))
 #: How the names of what devices have begin.
 _OF_DEVICE: Final = ("_Z", "llvm.", "printf")
-_FLOATING_POINT: Final = frozenset(("fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "fcmp"))
+# Parts of LLVM's printed text.
+_NAME: Final = r'(?:"[^"]*"|[-\w$.]+)'
+_ADDRESS: Final = re.compile(rf"^(  %{_NAME} = getelementptr )(?!inbounds )", re.MULTILINE)
+_ARITHMETIC: Final = re.compile(rf"^(  %{_NAME} = (?:fadd|fsub|fmul|fdiv|frem|fneg|fcmp) )(?!fast )", re.MULTILINE)
+_METADATA: Final = re.compile(r"^!(\d+) = ", re.MULTILINE)
+_LABEL: Final = re.compile(rf"({_NAME}):")
+_TARGET: Final = re.compile(rf"label %({_NAME})")
 
 
 class HostFunction(TypeError):
@@ -110,7 +116,9 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions) -> str:
     Raises:
         HostFunction: it calls what no device has, such as a library for random numbers.
     """
-    whole, *others = (llvm.parse_assembly(str(_finished(module, options))) for module in modules)
+    for module in modules:
+        define_library(module)
+    whole, *others = (llvm.parse_assembly(str(module)) for module in modules)
     for other in others:
         whole.link_in(other)
     for function in whole.functions:
@@ -118,35 +126,35 @@ def linked(modules: Sequence[Any], kernel: str, options: KernelOptions) -> str:
             function.linkage = llvm.Linkage.external if function.name == kernel else llvm.Linkage.internal
         elif not function.name.startswith(_OF_DEVICE):
             raise HostFunction(f"it calls {function.name}, which does not exist on devices")
-    return str(whole)
+    return _marked(str(whole), options)
 
 
-def _finished(module: Any, options: KernelOptions) -> Any:
-    """A module with what is true of all kernels, and with what a kernel's options say of its arithmetic and loops.
+def _marked(text: str, options: KernelOptions) -> str:
+    """A module's text with what is true of all kernels, and what a kernel's options say of its arithmetic and loops.
 
-    An address is within its array, as it leads to an element that is accessed.
+    Kernels share the modules of functions that they call, so these stay as they are.
     """
-    define_library(module)
-    if options.fast_math or options.unroll is not None:  # kernels share the modules of functions that they call
-        module = copy.deepcopy(module)
-    for function in module.functions:
-        for number, block in enumerate(function.blocks):
-            for instruction in block.instructions:
-                if isinstance(instruction, ir.GEPInstr):
-                    instruction.inbounds = True
-                if options.fast_math and instruction.opname in _FLOATING_POINT:
-                    instruction.flags = ["fast"]
-            end = block.terminator
-            leads_back = end.opname == "br" and not set(end.operands).isdisjoint(function.blocks[: number + 1])
-            if leads_back and options.unroll is not None:
-                end.set_metadata("llvm.loop", _loop(module, options.unroll))
-    return module
+    text = _ADDRESS.sub(r"\1inbounds ", text)  # an address leads to an element that is accessed
+    if options.fast_math:
+        text = _ARITHMETIC.sub(r"\1fast ", text)
+    return text if options.unroll is None else _with_loop_hints(text, options.unroll)
 
 
-def _loop(module: Any, unroll: int | str) -> Any:
-    """The metadata of one loop, which LLVM knows by its first operand: the loop itself."""
-    name, *count = ("count", INT32(unroll)) if isinstance(unroll, int) else (unroll,)
-    how = module.add_metadata([ir.MetaDataString(module, f"llvm.loop.unroll.{name}"), *count])
-    loop = ir.values.MDValue(module, [], name=str(len(module.metadata)))
-    loop.operands = (loop, how)
-    return loop
+def _with_loop_hints(text: str, unroll: int | str) -> str:
+    """A module's text with a hint at each branch that leads back."""
+    hint = 1 + max((int(number) for number in _METADATA.findall(text)), default=-1)
+    what = f'"llvm.loop.unroll.count", i32 {unroll}' if isinstance(unroll, int) else f'"llvm.loop.unroll.{unroll}"'
+    nodes = [f"!{hint} = !{{!{what}}}"]
+    lines, passed = [], set[str]()
+    for line in text.splitlines():
+        lines.append(line)
+        label = _LABEL.match(line)
+        if line.startswith("define "):
+            passed = set()
+        elif label:
+            passed.add(label[1])
+        elif line.startswith("  br ") and not passed.isdisjoint(_TARGET.findall(line)):
+            loop = hint + len(nodes)
+            lines[-1] += f", !llvm.loop !{loop}"
+            nodes.append(f"!{loop} = distinct !{{!{loop}, !{hint}}}")
+    return "\n".join([*lines, *nodes, ""])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dis
 import inspect
+import itertools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core import cgutils, compiler, errors, ir, lowering, target_extension, typed_passes, types, typing, utils
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
 from numba.core.datamodel import models
 from numba.core.ir_utils import find_const, get_definition, guard
@@ -21,6 +24,7 @@ from numba.np import arrayobj
 
 from numba_sycl.code_generation.context import NAME, SpirvTarget, target
 from numba_sycl.code_generation.device_types import own_models
+from numba_sycl.extensions import forget_compiled
 from numba_sycl.kernel_options import SourceFunction
 
 
@@ -167,12 +171,20 @@ def compile_function(
         )
 
 
-def prepare() -> None:
-    """Make numba ready for this target: once a process, and again for what was declared since."""
-    cgutils.pointer_add = _pointer_add
-    arrayobj.fix_integer_index = _fix_integer_index
-    target.typing_context.refresh()
-    target.target_context.refresh()
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Numba as one compilation of a kernel needs it, under numba's lock: other targets never see our replacements."""
+    with global_compiler_lock:
+        theirs = cgutils.pointer_add, arrayobj.fix_integer_index
+        cgutils.pointer_add, arrayobj.fix_integer_index = _pointer_add, _fix_integer_index
+        try:
+            # declarations may have been added since the last kernel
+            target.typing_context.refresh()
+            target.target_context.refresh()
+            forget_compiled(target.typing_context)
+            yield
+        finally:
+            cgutils.pointer_add, arrayobj.fix_integer_index = theirs
 
 
 def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
@@ -320,8 +332,11 @@ target_extension.dispatcher_registry[SpirvTarget] = _Overload
 target_extension.jit_registry[SpirvTarget] = _jit
 
 
+_numbers = itertools.count()
+
+
 class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
-    """The type of one such function.
+    """The type of one device function in one kernel, which keeps what was compiled of it.
 
     Args:
         source: the function; nothing else has this type.
@@ -332,7 +347,14 @@ class DeviceFuncType(types.Callable, types.Opaque):  # type: ignore[misc]
         self._signature = inspect.signature(source.py_func)
         self._compiled: dict[tuple[Any, ...], Any] = {}
         self._called: dict[tuple[Any, ...], Any] = {}
-        super().__init__(f"device function {source.py_func.__name__} {id(source)}")
+        super().__init__(f"device function {source.py_func.__name__} {next(_numbers)}")
+
+    def forget(self) -> None:
+        """Free the compiled code."""
+        for result in self._compiled.values():
+            target.target_context.remove_user_function(result)
+        self._compiled.clear()
+        self._called.clear()
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Type one call (numba's protocol).

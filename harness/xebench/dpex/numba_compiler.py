@@ -12,6 +12,7 @@ error, where some drivers report nothing.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -273,7 +274,15 @@ def fingerprint(kernel: Any, signature: Signature) -> str | None:
 
 
 class _OfCompilation(Identity):
-    """Adds what only this Python and these compilers give a meaning to."""
+    """Adds what only this Python and these compilers give a meaning to.
+
+    Attributes:
+        dispatchers: the kernel and the device functions.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dispatchers: list[SPIRVKernelDispatcher] = []
 
     def add(self, value: Any, attributes: Any = ()) -> None:
         if isinstance(value, types.Type):
@@ -284,6 +293,7 @@ class _OfCompilation(Identity):
     def add_decorated(self, decorated: Any) -> None:
         self._token("dispatcher", type(decorated).__name__)
         if isinstance(decorated, SPIRVKernelDispatcher):
+            self.dispatchers.append(decorated)
             self.add(decorated.targetoptions["_compilation_mode"])
             self.add(repr(decorated._compiler.locals))
         super().add_decorated(decorated)
@@ -328,6 +338,16 @@ def _compile_with_facts(compiler: Any, signature: Signature) -> Any:
         delattr(compiler, SIGNATURE)
 
 
+def _forget_device_functions(kernel: Any) -> None:
+    """Have device functions compiled anew: what they refer to may have changed, and the kernel's identity with it."""
+    identity = _OfCompilation()
+    with contextlib.suppress(UnknownIdentity):  # then the kernel is not kept either
+        identity.add(kernel)
+    for dispatcher in identity.dispatchers:
+        if dispatcher._can_compile:  # not one with signatures, which is compiled when it is made
+            dispatcher.overloads.clear()
+
+
 def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
     cures.import_registries()  # once in a process: this is no time of the kernel's
     started = time.perf_counter_ns()
@@ -338,6 +358,7 @@ def _compile(kernel: Any, signature: Signature) -> CompiledKernel:
         raise lacking
     try:
         with global_compiler_lock:
+            _forget_device_functions(kernel)
             result = _compile_with_facts(kernel._compiler, signature)
             if result.signature.return_type not in (None, types.none, types.void):
                 raise KernelHasReturnValueError(kernel.py_func.__name__, result.signature.return_type)

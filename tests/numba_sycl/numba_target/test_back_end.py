@@ -1,5 +1,6 @@
 """Modules of our own target: the same bytes everywhere, loop hints in them, one line where LLVM gives up."""
 
+import math
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numba_sycl import compile_kernel, kernel
+from numba_sycl import compile_kernel, device_func, kernel
 from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
@@ -105,6 +106,41 @@ def test_the_option_of_a_kernel_reaches_its_loops(unroll: Any, controls: list[in
 
     compiled = compile_kernel(add, kapi.Range(4), (dpt.zeros(4, dtype="f4"), 3))
     assert loop_merges(compiled.spirv) == controls
+
+
+def test_a_kernel_of_200_branches_compiles_with_every_option() -> None:
+    branches = "".join(
+        f"    {'elif' if number else 'if'} x[i] < {number}.5:\n        s = {number}.0\n" for number in range(200)
+    )
+    source = f"def run(item, x):\n    i = item.get_id(0)\n    s = 0.0\n{branches}    x[i] = s\n"
+    names: dict[str, Any] = {}
+    exec(source, names)
+    options: dict[str, Any] = {"fast_math": True, "unroll": 4, "relaxed_math": True, "restrict": True}
+    compiled = compile_kernel(kernel(names["run"], **options), kapi.Range(4), (dpt.zeros(4, dtype="f4"),))
+    assert compiled.llvm_ir is not None
+    assert compiled.llvm_ir.count("fcmp fast olt") == 200
+
+
+def test_options_reach_functions_that_another_kernel_called_before() -> None:
+    @device_func
+    def sum_of_roots(x: Any, n: Any) -> Any:
+        total = 0.0
+        for k in range(n):
+            total += math.sqrt(x + k)
+        return total
+
+    def run(item: kapi.Item, x: Any, n: Any) -> None:
+        x[item.get_id(0)] = sum_of_roots(x[0], n)
+
+    plain, marked = (
+        compile_kernel(made, kapi.Range(4), (dpt.zeros(4, dtype="f4"), 3)).llvm_ir or ""
+        for made in (kernel(run), kernel(run, fast_math=True, unroll="disable"))
+    )
+    assert " fadd " in plain
+    assert "fadd fast" not in plain
+    assert "llvm.loop" not in plain
+    assert "fadd fast" in marked
+    assert "llvm.loop.unroll.disable" in marked
 
 
 def test_integers_that_the_back_end_would_widen_are_refused(back_end: Any) -> None:

@@ -20,6 +20,7 @@ from dpctl.tensor import _tensor_impl as implementation
 from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.core.base import OverloadSelector
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.datamodel.registry import default_manager
 from numba.core.imputils import impl_ret_borrowed, lower_builtin
@@ -69,14 +70,24 @@ def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -
 
 
 def pointer_add() -> None:
-    """Pointer arithmetic by getelementptr.
+    """Pointer arithmetic by getelementptr, in kernels alone.
 
     Symptom: wrong numbers from strided arrays on CPU drivers before 2025.2.
     Cause: numba's ``cgutils.pointer_add`` goes through an integer (ptrtoint, add, inttoptr), which loses the
     pointer's provenance and is miscompiled by the driver's vectorizer.
     Cure: add a byte offset with getelementptr, which is also what SPIR-V has an instruction for (OpPtrAccessChain).
     """
-    cgutils.pointer_add = _pointer_add
+    compile_kernel = _SPIRVKernelCompiler.compile
+
+    def compile_with_cure(self: Any, args: Any, return_type: Any) -> Any:
+        with global_compiler_lock:
+            numbas, cgutils.pointer_add = cgutils.pointer_add, _pointer_add
+            try:
+                return compile_kernel(self, args, return_type)
+            finally:
+                cgutils.pointer_add = numbas
+
+    _SPIRVKernelCompiler.compile = compile_with_cure
 
 
 _MODULES = (
