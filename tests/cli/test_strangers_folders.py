@@ -1,9 +1,13 @@
-"""A run folder that a stranger made, or a disk damaged: every command that reads it shows it, or ends in one line."""
+"""A run folder that a stranger made, or a disk damaged: every command that reads it shows it, or ends in one line.
+
+Where a table was read and its values cannot be drawn, a traceback stands before the line.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +48,8 @@ def ends(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         status, (out, error) = run_here(monkeypatch, *command), capsys.readouterr()
         assert status in (0, 2) or (command[0] == "run" and status in (1, 3)), command
         if status in (2, 3):
+            *traceback, error = re.split(r"(?m)^(?=xebench: a bug of xebench, or damage of )", error)
+            assert all("Traceback (most recent call last)" in each for each in traceback), command
             lines = error.splitlines() if command[0] == "run" else [error.removesuffix("\n")]  # a run gives notices
             assert all(line.startswith("xebench: ") for line in lines) and not out, (command, error)
             assert all("\n" not in line for line in lines), (command, error)
@@ -146,7 +152,7 @@ def test_a_complete_run_with_an_empty_table_is_one_line(tmp_path: Path, ends: An
     pq.write_table(summaries.slice(0, 0), folder / "summaries.parquet", write_page_checksum=True)
     for command in (["report", str(folder)], ["run", "--resume", str(folder)]):
         status, text = ends(command)
-        assert status == 2 and "holds data that no run writes" in text, command
+        assert status == 2 and "a bug of xebench, or damage of " in text, command
 
 
 def test_a_name_that_is_too_long_is_one_line(tmp_path: Path, ends: Any) -> None:

@@ -13,13 +13,16 @@ import shutil
 import signal
 import sys
 import textwrap
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from xebench.errors import XebenchError, escape_controls, suggestion
+from xebench.errors import XebenchError, describe_error, escape_controls, suggestion
 
 if TYPE_CHECKING:
     from xebench.report import View
@@ -101,6 +104,27 @@ def warn(text: str) -> None:
         width = shutil.get_terminal_size().columns
         line = textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     click.echo(line, err=True)
+
+
+@contextmanager
+def blaming(run: Path) -> Iterator[None]:
+    """Name the cause of an unexpected error while a run is shown: xebench, or damage that reading does not find.
+
+    The traceback goes to standard error. Reading a table raises `RunFolderError` for damage that it finds.
+
+    Raises:
+        XebenchError: an error was raised that is not ours.
+    """
+    try:
+        yield
+    except (XebenchError, OSError):
+        raise
+    except Exception as error:
+        click.echo(escape_controls("".join(traceback.format_exception(error))), err=True, nl=False)
+        raise XebenchError(
+            f"a bug of xebench, or damage of {run} ({describe_error(error)}): report the traceback above; every "
+            "measurement is kept"
+        ) from error
 
 
 def write(path: Path, text: str) -> None:

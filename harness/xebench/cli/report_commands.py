@@ -22,7 +22,7 @@ from xebench.cli.options import (
     require_brief,
     table_forms,
 )
-from xebench.cli.output import result_file, say, show, show_view, warn
+from xebench.cli.output import blaming, result_file, say, show, show_view, warn
 from xebench.cli.run_command import measure, run
 from xebench.errors import PatternError, XebenchError, suggestion
 from xebench.report import formats
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) -> None:
     """Show the run in FOLDER again: a summary, or with PATTERNs their rows; with --verbose those of all patterns."""
     from xebench.results import load_run
-    from xebench.results.run import telling_damage
 
     require_brief(verbose, form)
     if patterns and form != "text":
@@ -56,7 +55,7 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) ->
     options: dict[str, Any] = {"verbose": verbose} if form == "text" else {}
     if options and result_file() is not None:  # a file is UTF-8, whatever the terminal is
         options |= {"colour": False, "encoding": "utf-8"}
-    with telling_damage(folder):
+    with blaming(folder):
         run = load_run(folder)
         if form == "text":
             options["patterns"] = {pattern for name in patterns for pattern in run.patterns_like(name)}
@@ -86,7 +85,7 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     from xebench.patterns.registry import discover, select
     from xebench.report import lesson_text
     from xebench.results import load_run
-    from xebench.results.run import newest_of_each_device, telling_damage
+    from xebench.results.run import newest_of_each_device
     from xebench.vocabulary import find_baseline
 
     infos = select(discover(paths, installed=True), [pattern])
@@ -95,12 +94,13 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     (info,) = infos
     baseline = find_baseline(info.variants, role=lambda each: each.role)
     others = {each.name: each for each in info.variants if each is not baseline}
-    pair = shown_pair(info) if variant is None else baseline and variant in others and (baseline, others[variant])
-    if not pair:
+    pair = (baseline, others.get(variant)) if variant else shown_pair(info) or (baseline, None)
+    if variant and pair[1] is None:
         raise PatternError(
-            f"{info.name} has no variant {variant!r} beside its baseline: {suggestion(variant or '', others)}"
+            f"{info.name} has no variant {variant!r} beside its baseline: "
+            f"{suggestion(variant, others) if others else 'it has one variant only'}"
         )
-    with telling_damage(next(iter(runs), Path("runs"))):
+    with blaming(next(iter(runs), Path("runs"))):
         measured = [load_run(folder) for folder in runs] if runs else newest_of_each_device(info.name)
         show_view(lesson_text, form, info, *pair, measured)
 
@@ -118,9 +118,8 @@ def trace(folder: Path, pattern: str) -> None:
     """
     from xebench.report import trace_events
     from xebench.results import load_run
-    from xebench.results.run import telling_damage
 
-    with telling_damage(folder):
+    with blaming(folder):
         text = trace_events.as_json(load_run(folder), pattern)
     show(text)
 
@@ -142,10 +141,9 @@ def pack_run(folder: Path, output: Path | None, words: tuple[str, ...]) -> None:
     'report', 'compare', 'trace' and xebench.load_run accept the file in place of the folder.
     """
     from xebench.results import load_run, packed_run, schema
-    from xebench.results.run import telling_damage
 
     output = output or Path(f"{folder.resolve().name}.zip")
-    with telling_damage(folder):
+    with blaming(folder):
         run = load_run(folder)
         tables = {table: getattr(run, table)[[*schema.columns(table)]] for table in schema.RUN_TABLES}
         kept = packed_run.write(output, run.manifest, tables, words)
@@ -229,24 +227,26 @@ def compare(
     require_brief(verbose, form, ("text", "markdown"))
     from xebench.report.comparison import RunComparison
     from xebench.results import load_run
-    from xebench.results.run import telling_damage
 
-    with telling_damage(old):
+    with blaming(old):
         before = after = load_run(old)
     if new is None and not before.versions:
         raise XebenchError(f"{old} is no run of 'xebench ab', which would have two versions: give two run folders")
     if new is None and (on != "time" or "answer" in fail_on):
         raise XebenchError("a run of 'xebench ab' is compared by times only: leave out --on and --fail-on answer")
-    with telling_damage(new or old):
+    with blaming(new or old):
         if new is not None:
             after = load_run(new)
         comparison = RunComparison(before, after, on, threshold)
         rows = comparison.rows
+    if on != "time" and not rows:
+        raise XebenchError(f"no variants are compared in {old} and {new}: leave out --on {on} to compare their times")
     if new is not None and all(row["reason"].startswith("only in the run") for row in rows):
         raise XebenchError(
             f"{old} and {new} have no case in common: compare runs of the same patterns, sizes and class of device"
         )
-    status = show_comparison(comparison, form, fail_on, every=verbose)
+    with blaming(new or old):
+        status = show_comparison(comparison, form, fail_on, every=verbose)
     if fail_on and (failed := comparison.newly_failed()):
         warn(f"xebench: --fail-on: {len(failed)} failed in the new {'version' if new is None else 'run'}: {failed[0]}")
         return FOUND
@@ -359,8 +359,9 @@ def ab(
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)
     done = measure(recipe, **given)
     say(f"xebench: the run is in {done.path}")
-    comparison = RunComparison(done, done, "time", threshold)
-    found = show_comparison(comparison, form, fail_on, every=verbose)
+    with blaming(done.path):
+        comparison = RunComparison(done, done, "time", threshold)
+        found = show_comparison(comparison, form, fail_on, every=verbose)
     sys.exit(status_of(comparison, found))
 
 

@@ -6,7 +6,6 @@ import glob
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ from xebench.cli.options import (
     refuse,
     require_brief,
 )
-from xebench.cli.output import is_quiet, show, warn
+from xebench.cli.output import blaming, is_quiet, show, warn
 from xebench.vocabulary import STATES_ASKED
 
 if TYPE_CHECKING:
@@ -155,7 +154,6 @@ def run(
     begun_s = time.monotonic()
     require_brief(verbose, form)
     from xebench.report import formats
-    from xebench.results.run import telling_damage
     from xebench.runner.run import ALL_SKIPPED, exit_status
     from xebench.runner.run_options import Recipe
 
@@ -169,7 +167,7 @@ def run(
         refuse({*asked, "output", "overwrite"}, "--resume uses the settings of the run")
         recipe = Recipe.of_run(resume)
     done = measure(recipe, resume=resume, output=output, scheduler=scheduler, begun_s=begun_s, **given)
-    with nullcontext() if resume is None else telling_damage(resume):
+    with blaming(done.path):
         text = formats.render(done, form, **({"verbose": verbose} if form == "text" else {}))
     show(text, coloured=form == "text")
     status = exit_status(done)

@@ -6,6 +6,7 @@ It is read from the pattern file and from the modules that this imports relative
 from __future__ import annotations
 
 import ast
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -83,7 +84,8 @@ class _Module:
 
 @cache
 def _module(file: Path) -> _Module:
-    text = file.read_text(encoding="utf-8")
+    with tokenize.open(file) as opened:  # the encoding as Python finds it: a byte order mark or a coding comment
+        text = opened.read()
     body = ast.parse(text).body
     tops = {name: node for node in body for name in _names(node)}
     patterns = {name: declared for name, node in tops.items() if (declared := _pattern_name(node)) is not None}

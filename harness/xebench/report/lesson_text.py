@@ -29,14 +29,18 @@ ROWS: Final = "answers"
 
 
 def as_text(
-    info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs: Sequence[Run] = (), width: int | None = None
+    info: PatternInfo,
+    baseline: VariantInfo,
+    variant: VariantInfo | None = None,
+    runs: Sequence[Run] = (),
+    width: int | None = None,
 ) -> str:
     """The lesson, the claims about the variant, the difference between the two programs, and the measurements.
 
     Args:
         info: description of the pattern.
         baseline: the variant on the left.
-        variant: the variant on the right.
+        variant: the variant on the right; None for the code of the baseline alone.
         runs: runs that measured the pattern.
         width: columns; those of the terminal by default.
     """
@@ -48,7 +52,7 @@ def as_text(
         *(f"stands in: {line}" for line in textwrap.wrap(info.stand_in, width - 11)),
         *_variants(info, width),
         "",
-        *_passages(baseline, variant, width),
+        *(_passages(baseline, variant, width) if variant else ()),
         *_code(Path(info.source), info.name, baseline, variant, width),
         "",
         *_measured(info, runs, width),
@@ -56,18 +60,21 @@ def as_text(
     return "\n".join(told)
 
 
-def as_json(info: PatternInfo, baseline: VariantInfo, variant: VariantInfo, runs: Sequence[Run] = ()) -> str:
-    """The pattern, the code of the two variants, and an object for each answer of a run."""
+def as_json(
+    info: PatternInfo, baseline: VariantInfo, variant: VariantInfo | None = None, runs: Sequence[Run] = ()
+) -> str:
+    """The pattern, the code of the two variants or of one alone, and an object for each answer of a run."""
     sides = {
         each.name: [part.text for part in code_of(Path(info.source), info.name, each.name)]
         for each in (baseline, variant)
+        if each
     }
     content = {
         "pattern": {
             name: getattr(info, name) for name in ("name", "chapter", "guide", "catalogue", "lesson", "stand_in")
         },
         "baseline": baseline.name,
-        "variant": variant.name,
+        "variant": variant.name if variant else None,
         "code": sides,
         "answers": [
             {
@@ -124,12 +131,17 @@ def _passages(baseline: VariantInfo, variant: VariantInfo, width: int) -> Iterat
             yield from textwrap.wrap(f"of the guide: {said}", width, subsequent_indent="  ")
 
 
-def _code(source: Path, pattern: str, baseline: VariantInfo, variant: VariantInfo, width: int) -> Iterator[str]:
-    sides = [code_of(source, pattern, each.name) for each in (baseline, variant)]
-    for each, code in zip((baseline, variant), sides, strict=True):
+def _code(source: Path, pattern: str, baseline: VariantInfo, variant: VariantInfo | None, width: int) -> Iterator[str]:
+    shown = [each for each in (baseline, variant) if each]
+    sides = [code_of(source, pattern, each.name) for each in shown]
+    for each, code in zip(shown, sides, strict=True):
         if not code:
             yield f"{each.name} is made by other code of {source}: read it there"
             return
+    if variant is None:
+        yield from (f"{baseline.name} ({baseline.role})", "")
+        yield from itertools.chain.from_iterable(_broken(line, width) for line in _lines(sides[0]))
+        return
     both = [definition for definition in sides[1] if definition in sides[0]]
     left, right = (_lines([definition for definition in side if definition not in both]) for side in sides)
     names = f"{baseline.name} ({baseline.role})", f"{variant.name} ({variant.role})"

@@ -126,6 +126,7 @@ class ResultRow:
         asides: short remarks beside the answer: the obstacle, the guide's figure, the claim.
         reason: the whole sentence.
         pair: its row of the table `pairs`; empty for a baseline.
+        summary: its rows of `cases` and `summaries` in one, where it is compared with nothing; otherwise empty.
     """
 
     chapter: str
@@ -158,6 +159,7 @@ class ResultRow:
     asides: tuple[str, ...] = ()
     reason: str = ""
     pair: Mapping[Any, Any] = field(default_factory=dict, repr=False)
+    summary: Row = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
@@ -198,17 +200,15 @@ def result_rows(run: Run) -> list[ResultRow]:
 
 
 def _alone(run: Run, families: Mapping[str, Sequence[Row]], cases: Mapping[str, Row]) -> Iterator[ResultRow]:
-    """The rows of measured families of one variant, which is compared with nothing."""
-    compared = set(run.pairs["family_id"])
+    """The rows of measured variants of families that compare nothing."""
+    compared = {pair["family_id"] for pair in sorted_pairs(run)}
     for family_id, summaries in families.items():
         for summary in summaries if family_id not in compared else ():
             if summary["median_ns"]:
-                case = cases[summary["case_id"]]
-                row = _baseline_row(
-                    [{**case, **summary, "baseline": summary["variant"], "baseline_ns": None}], [summary]
-                )
+                alone = {**cases[summary["case_id"]], **summary}
+                row = _baseline_row([{**alone, "baseline": alone["variant"], "baseline_ns": None}], [summary])
                 (row,) = _with_rates([row], [summary], cases)
-                yield replace(row, chapter=text(case["chapter"]))
+                yield replace(row, chapter=text(alone["chapter"]), summary=alone)
 
 
 def _with_remarks(row: ResultRow, case: Row | None, remarked: Mapping[str, Sequence[str]]) -> ResultRow:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import fnmatch
 import html
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal, NoReturn, Protocol
 
 import pandas as pd
 
-from xebench.errors import RunFolderError, XebenchError, describe_error, suggestion
+from xebench.errors import RunFolderError, XebenchError, suggestion
 from xebench.records.claim import from_json, is_expected
 from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
@@ -275,23 +274,6 @@ def load_run(path: Path | str) -> Run:
         if _unfinished(folder, manifest):  # else it was finished, and its journal dropped, while we read
             return Run.of_tables(folder, manifest, with_derived(tables))
     return Run(folder, manifest, files.TableFiles(folder, manifest))
-
-
-@contextmanager
-def telling_damage(folder: Path) -> Iterator[None]:
-    """Turn the errors of unusable values in this block into one line about the damage of the run folder.
-
-    Raises:
-        RunFolderError: Whatever else than an error of ours was raised.
-    """
-    try:
-        yield
-    except (XebenchError, OSError):
-        raise
-    except Exception as error:
-        raise RunFolderError(
-            f"{folder} holds data that no run writes ({describe_error(error)}): restore it from a copy of the run"
-        ) from error
 
 
 def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.DataFrame]:

@@ -15,10 +15,12 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from xebench.patterns.declaration import PatternInfo, shown_pair
+from xebench.patterns.declaration import PatternInfo, VariantInfo, shown_pair
 from xebench.patterns.variant_source import Definition, code_of
 from xebench.report.line_diff import aligned
 from xebench.vocabulary import find_baseline
+
+_MADE_ELSEWHERE: Final = "{} is made by other code of {}: read it there"
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,9 @@ class SideBySide:
     """Two variants' code.
 
     Attributes:
-        before, after: names and roles of both.
+        before, after: names and roles of both; after is "" where the pattern has one variant only.
         lines: code that only one of them uses.
-        shared: code that both use, as text.
+        shared: code that both use, or all of one alone, as text.
         obstacle: reason why the code cannot be shown; "" if it can.
         is_first: True for the pair shown first (`shown_pair`).
     """
@@ -56,11 +58,13 @@ class SideBySide:
 
 
 def side_by_side(info: PatternInfo) -> list[SideBySide]:
-    """The two variants of the guide's firmest claim, and every other variant beside the baseline."""
+    """The two variants of the guide's firmest claim, and every other variant beside the baseline; or one alone."""
     baseline, first = find_baseline(info.variants, role=lambda each: each.role), shown_pair(info)
-    if baseline is None or first is None:
+    if baseline is None:
         return []
     source = Path(info.source)
+    if first is None:
+        return [_alone(baseline, code_of(source, info.name, baseline.name), source.name)]
     pairs = [first, *((baseline, each) for each in info.variants if each is not baseline)]
     found: list[SideBySide] = []
     for one, other in dict.fromkeys((one.name, other.name) for one, other in pairs):
@@ -72,10 +76,15 @@ def side_by_side(info: PatternInfo) -> list[SideBySide]:
     return found
 
 
+def _alone(variant: VariantInfo, code: Sequence[Definition], file: str) -> SideBySide:
+    obstacle = "" if code else _MADE_ELSEWHERE.format(variant.name, file)
+    return SideBySide(f"{variant.name} ({variant.role})", "", shared=_text(code), obstacle=obstacle, is_first=True)
+
+
 def _compared(before: str, after: str, one: Sequence[Definition], other: Sequence[Definition], file: str) -> SideBySide:
     if not one or not other:
         name = before if not one else after
-        return SideBySide(before, after, obstacle=f"{name} is made by other code of {file}: read it there")
+        return SideBySide(before, after, obstacle=_MADE_ELSEWHERE.format(name, file))
     both = [definition for definition in other if definition in one]
     left, right = (_text([each for each in side if each not in both]).splitlines() for side in (one, other))
     return SideBySide(before, after, [*_lines(left, right)], _text(both))

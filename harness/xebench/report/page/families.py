@@ -162,26 +162,27 @@ class Pair:
 
 @dataclass(frozen=True)
 class ReportFamily:
-    """Variants that are compared with each other.
+    """Variants that are compared with each other, or one that is compared with nothing.
 
     Attributes:
+        family_id: its key in the tables.
         head: the baseline's line.
-        pairs: pairs of the family, in the order of reports.
+        pairs: pairs of the family, in the order of reports; none of a variant alone.
         summaries: rows of the table `summaries` in the family's state, the baseline's first.
         state: hot or cold; "" where nothing was sampled.
+        preset: preset of its sizes.
+        host: host that measured it; "" in a run on one host.
         point: parameters that distinguish the family from others of its pattern.
     """
 
+    family_id: str
     head: ResultRow
     pairs: Sequence[Pair]
     summaries: Sequence[Row]
     state: str
+    preset: str
+    host: str
     point: Mapping[str, points.Value]
-
-    @property
-    def family_id(self) -> str:
-        """Its key in the tables."""
-        return str(self.pairs[0].row["family_id"])
 
 
 def by_pattern(run: Run) -> dict[str, list[ReportFamily]]:
@@ -195,12 +196,24 @@ def by_pattern(run: Run) -> dict[str, list[ReportFamily]]:
         if not line.answer:  # a baseline begins its family
             family = []
             head = line
-            continue
-        family.append(Pair(line))
-        if len(family) == 1:
-            first = line.pair
-            own = summaries.get((first["family_id"], text(first["state"])), [])
-            own = sorted(own, key=lambda each, name=head.variant: each["variant"] != name)  # type: ignore[misc]
-            made = ReportFamily(head, family, own, text(first["state"]), points.point(first))
-            found.setdefault(line.pattern, []).append(made)
+            if not line.summary:
+                continue
+        else:
+            family.append(Pair(line))
+            if len(family) > 1:
+                continue
+        first = line.summary or line.pair
+        own = summaries.get((first["family_id"], text(first["state"])), [])
+        own = [line.summary] if line.summary else sorted(own, key=lambda each: each["variant"] != head.variant)
+        made = ReportFamily(
+            family_id=str(first["family_id"]),
+            head=head,
+            pairs=family,
+            summaries=own,
+            state=text(first["state"]),
+            preset=str(first["preset"]),
+            host=text(first["host"]),
+            point=points.point(first),
+        )
+        found.setdefault(line.pattern, []).append(made)
     return found

@@ -53,10 +53,8 @@ def _swept_parameter(families: Sequence[ReportFamily]) -> str | None:
 
 def _other_parameters(family: ReportFamily, parameter: str) -> str:
     """A family's values of the other parameters, in words."""
-    host = family.pairs[0].row["host"]
     point = points.words({name: value for name, value in family.point.items() if name != parameter})
-    preset = str(family.pairs[0].row["preset"])
-    return ", ".join(filter(None, (point, family.state, preset, host if isinstance(host, str) else "")))
+    return ", ".join(filter(None, (point, family.state, family.preset, family.host)))
 
 
 def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Spec]:
