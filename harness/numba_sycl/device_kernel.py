@@ -64,7 +64,9 @@ def _opencl_log(code: bytes, language: str, device: Device, options: str) -> str
     with _program(library, handle, code, language) as program:
         status = library.clBuildProgram(program, 1, (opencl_library.Handle * 1)(handle), options.encode(), None, None)
         log = opencl_library.text(library.clGetProgramBuildInfo, program, handle, _BUILD_LOG)
-    return _summary(log) or f"OpenCL error {status}"
+    if not (summary := _summary(log)):
+        opencl_library.check(status)
+    return summary
 
 
 def _level_zero_log(code: bytes, language: str, device: Device, options: str) -> str:

@@ -97,14 +97,16 @@ def build_log(library: Any, name: str, spirv: bytes, options: str) -> str:
         options: options of the driver's compiler.
 
     Returns:
-        The log, or the error number if there is no log; empty if the module builds without a message.
+        The log; empty if the module builds without a message.
 
     Raises:
-        LevelZeroError: there is no such device, or no context on it.
+        LevelZeroError: there is no such device, no context on it, or no log of a module that is not built.
     """
     with built_module(library, name, spirv, options) as (status, _module_handle, log):
         text = _text_of(library, log) if log else ""
-    return text or (f"Level Zero error {status & 0xFFFFFFFF:#x}" if status else "")
+    if not text:
+        check(status)
+    return text
 
 
 @contextmanager

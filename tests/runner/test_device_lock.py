@@ -22,6 +22,12 @@ def test_one_device_has_one_key_on_both_backends() -> None:
     assert device_key(GPU) != device_key({**GPU, "device": "level_zero:gpu:1"})
 
 
+def test_two_devices_that_masks_make_the_first_have_keys_of_their_own() -> None:
+    one, other = ({**GPU, "hardware_id": f"uuid {number:032x}"} for number in (1, 2))
+    assert device_key(one) != device_key(other)
+    assert device_key(one) == device_key({**one, "device": "opencl:gpu:1"})
+
+
 def other_run(pid: int, exclusive: bool = False) -> OtherRun:
     return OtherRun(pid, f"runs/{pid}", "2026-01-01T00:00:00+00:00", exclusive)
 

@@ -38,7 +38,7 @@ class Driver:
             return -30  # CL_INVALID_VALUE
         assert size.value == 16
         told = bytearray(self.answers[what])
-        told[4] = handle.value or 0
+        told[4] |= handle.value or 0
         ctypes.memmove(answer, bytes(told), 16)
         return 0
 
@@ -46,8 +46,8 @@ class Driver:
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
-        ({PCI: bytes(16), UUID: bytes(16)}, ["pci 0000:03:00.0", "pci 0000:5d:00.0"]),
-        ({UUID: bytes(16)}, ["uuid 00000000" + number + "0" * 22 for number in ("03", "5d")]),
+        ({PCI: bytes(16), UUID: bytes(16)}, ["uuid 00000000" + number + "0" * 22 for number in ("03", "5d")]),
+        ({PCI: bytes(16)}, ["pci 0000:03:00.0", "pci 0000:5d:00.0"]),
         ({}, [None, None]),
     ],
 )
@@ -58,20 +58,24 @@ def test_equal_gpus_are_told_apart_by_what_opencl_says(
     assert [hardware_id(equal_gpu(0x03)), hardware_id(equal_gpu(0x5D))] == expected
 
 
-def test_a_uuid_of_zeros_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opencl_library, "open_library", lambda: Driver({UUID: bytes(16)}))
-    assert hardware_id(equal_gpu(0)) is None
+@pytest.mark.parametrize(
+    ("address", "expected"), [(bytes(16), None), (bytes.fromhex("01" + "00" * 15), "pci 0001:00:00.0")]
+)
+def test_zeros_are_none(address: bytes, expected: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_library, "open_library", lambda: Driver({UUID: bytes(16), PCI: address}))
+    assert hardware_id(equal_gpu(0)) == expected
 
 
 def test_level_zero_gives_a_uuid(monkeypatch: pytest.MonkeyPatch) -> None:
     class Library:
         def zeDeviceGetProperties(self, device: Any, properties: Any) -> int:
-            properties._obj.uuid[0] = device.value
+            properties._obj.uuid[0] = device.value or 0
             return 0
 
     monkeypatch.setattr(level_zero_library, "open_library", Library)
     assert hardware_id(equal_gpu(1, "level_zero")) == "uuid 01" + "0" * 30
     assert hardware_id(equal_gpu(2, "level_zero")) == "uuid 02" + "0" * 30
+    assert hardware_id(equal_gpu(0, "level_zero")) is None
 
 
 def test_without_a_driver_s_library_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

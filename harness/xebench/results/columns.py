@@ -119,7 +119,7 @@ DEVICES: Final = (
     count("max_clock_mhz", "Highest clock.", "MHz"),
     number("timer_resolution_ns", "Quantum of the profiling timer.", "ns"),
     text("aspects", "Capabilities (fp64, usm_shared_allocations, ...), with commas between them."),
-    text("hardware_id", "PCI address or UUID, which distinguish equal devices; null if the driver gives neither."),
+    text("hardware_id", "UUID or PCI address, which distinguish equal devices; null if the driver gives neither."),
     text("selftest", "ok, or what the device computes wrong."),
     *(number(roof.column, roof.meaning, roof.unit) for roof in Roof),
     text(

@@ -219,10 +219,11 @@ class OtherRun(msgspec.Struct, frozen=True):
 def device_key(device: Mapping[str, Any]) -> str:
     """A name for the physical device of a row of ``devices``.
 
-    The back-end is left out: ``level_zero:gpu:0`` and ``opencl:gpu:0`` are one device.
+    The back-end is left out: ``level_zero:gpu:0`` and ``opencl:gpu:0`` are one device. Where the driver gives a
+    `hardware_id`, that takes the place of the number, which is 0 for each of two devices that are chosen by a mask.
     """
-    number = str(device["device"]).rpartition(":")[2]
-    return re.sub(r"[^A-Za-z0-9]+", "-", f"{device['device_class']}-{number}-{device['name']}").strip("-")
+    which = device.get("hardware_id") or str(device["device"]).rpartition(":")[2]
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"{device['device_class']}-{which}-{device['name']}").strip("-")
 
 
 def locks_folder() -> Path:

@@ -76,7 +76,7 @@ _GET_NATIVE: Final = "_ZNK4sycl3_V16device9getNativeEv"
 
 
 def hardware_id(device: Device) -> str | None:
-    """The PCI address of a ``dpctl.SyclDevice``, or its UUID; None where its driver gives neither."""
+    """The UUID of a ``dpctl.SyclDevice``, or its PCI address; None where its driver gives neither, or zeros."""
     told = {"opencl": _of_opencl, "level_zero": _of_level_zero}.get(device.backend.name)
     if told is None:
         return None
@@ -100,11 +100,13 @@ def native_handle(device: Device) -> ctypes.c_void_p:
 
 def _of_opencl(handle: ctypes.c_void_p) -> str | None:
     library = opencl_library.open_library()
-    address = (ctypes.c_uint32 * 4)()  # domain, bus, device, function
-    if not _ask_opencl(library, handle, _PCI_BUS_INFO, address):
-        return "pci {:04x}:{:02x}:{:02x}.{:x}".format(*address)
     uuid = (ctypes.c_uint8 * _UUID_BYTES)()
-    return None if _ask_opencl(library, handle, _UUID, uuid) else _uuid_text(bytes(uuid))
+    if not _ask_opencl(library, handle, _UUID, uuid) and any(uuid):
+        return _uuid_text(bytes(uuid))
+    address = (ctypes.c_uint32 * 4)()  # domain, bus, device, function
+    if not _ask_opencl(library, handle, _PCI_BUS_INFO, address) and any(address):
+        return "pci {:04x}:{:02x}:{:02x}.{:x}".format(*address)
+    return None
 
 
 def _ask_opencl(library: Any, handle: ctypes.c_void_p, what: int, answer: Any) -> int:
@@ -139,7 +141,7 @@ class DeviceInfo:
         max_clock_mhz: None if the driver does not say.
         aspects: names of SYCL's aspects (``fp64``, ``usm_shared_allocations``), and of OpenCL's extensions that a
             pattern may require (`xebench.system.runtime.devices`).
-        hardware_id: PCI address or UUID, which distinguish equal devices; None if the driver gives neither.
+        hardware_id: UUID or PCI address, which distinguish equal devices; None if the driver gives neither.
     """
 
     device: str
