@@ -39,7 +39,8 @@ endif
 	@touch $@
 
 bench: install  ## the main job: every family, on the best device here; under ten minutes
-	$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite $(ARGS)
+	@$(BIN)/xebench run --preset default --run-budget 9m --output $(RUN) --overwrite $(ARGS) || { status=$$?; echo \
+	  "make bench: xebench ended with status $$status, where 1 means that a variant was wrong, crashed or hung, or a worker was killed (its row says why); docs/runs.md has the others" >&2; exit $$status; }
 
 study: install  ## the noise study: xebench beside its peers; leave the machine alone for 25 minutes
 	$(BIN)/python -m tools.studies.noise $(ARGS)
@@ -55,11 +56,11 @@ study-versions: install  ## 20 runs of ab of equal code and of a variant 3 % slo
 PYTEST = $(BIN)/python -m compileall -q harness benchmarks tests tools; \
   $(BIN)/python -m pytest -n $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile
 
-test: install  ## the tests that need nothing beside the environment; ARGS="-m optional": those that do
-	$(PYTEST) -m "not optional" $(ARGS)
+test: install  ## the tests that need nothing beside the environment; ARGS="-m nightly": the dear ones; ARGS="-m optional": those that need a program
+	$(PYTEST) -m "not optional and not nightly" $(ARGS)
 
 test-fast: install  ## the tests that need no device and little time: under two minutes
-	$(PYTEST) -m "not device and not slow" $(ARGS)
+	$(PYTEST) -m "not device and not slow and not nightly" $(ARGS)
 
 fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --kernels-seed 7': how many, which
 	$(BIN)/python -m pytest tests/numba_sycl/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import optional
 import pytest
 from command_kit import Done, Here, run_here
+from cpu_budget import CpuBudget
 from hypothesis import settings
 
 from numba_sycl.stacks import is_current
@@ -34,6 +35,10 @@ def imports_compiler(module_path: Path) -> bool:
         for node in ast.parse(text).body
         if isinstance(node, ast.Import | ast.ImportFrom)
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CpuBudget())
 
 
 class OfCompiler(pytest.Module):

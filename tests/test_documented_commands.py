@@ -112,9 +112,9 @@ def walk(entries: list[dict[str, Any]], folder: Path) -> None:
     assert not failures, "\n\n".join(failures)
 
 
+@pytest.mark.nightly
 @stored.needed
 @pytest.mark.device
-@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_commands_do_what_the_pages_say(group: str, checkout: Path) -> None:
     """But for those that need a program that is here: see the next test."""

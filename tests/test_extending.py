@@ -165,6 +165,7 @@ def tables(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd
         return {path.stem: pd.read_parquet(path) for path in output.glob("*.parquet")}
 
 
+@pytest.mark.nightly
 @pytest.mark.numba_dpex
 def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'one_pass'")
@@ -173,6 +174,7 @@ def test_a_pattern_is_a_file(tables: dict[str, pd.DataFrame]) -> None:
     assert (tables["pairs"].query("pattern == 'one_pass'")["speedup"] > 0).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.numba_dpex
 def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> None:
     cases = tables["cases"].query("pattern == 'waits'")
@@ -190,6 +192,7 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
         assert len(executions) == sample.batch and sample.gaps_ns == pytest.approx(idle_ns.mean())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("folder", STORED)
 def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folder: Path) -> None:
     """Finished or killed, of this version or of the one before: the new columns are null in them."""
@@ -198,14 +201,14 @@ def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folde
     assert python(copy, "-c", f"{read}; {nulls}") == "True True\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("section", SECTIONS)
 def test_an_addition_takes_one_or_two_files(stages: dict[str, Any], section: str) -> None:
     stage: Stage = stages[section]
     assert stage.files and all(1 <= len(files) <= 2 for files in stage.files)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_old_runs_stay_readable_with_all_additions(copy: Path) -> None:
     assert int(python(copy, "-c", OPEN)) >= 4
 
@@ -214,7 +217,7 @@ def test_there_are_the_seven_additions() -> None:
     assert len(SECTIONS) == 7
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) -> None:
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8").partition("## Before you commit\n")[2]
     rows = dict(re.findall(r"^\| (a .+?) \| (.+) \|$", text, re.MULTILINE))
@@ -223,6 +226,7 @@ def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) ->
     assert found == {addition: pages for addition, pages in said.items() if pages}
 
 
+@pytest.mark.nightly
 def test_a_probe_of_a_new_group_measures(copy: Path) -> None:
     told = json.loads(python_m(copy, "xebench", "roofline", "atomic_add", "--device", "cpu", "--json"))
     (result,) = told["results"]
@@ -250,6 +254,7 @@ print(xebench.__file__, result.value, row["roof_fraction"] * result.value, row["
 """
 
 
+@pytest.mark.nightly
 def test_a_roof_is_a_row(copy: Path) -> None:
     kits = f"import sys; sys.path.insert(1, {str(ROOT / 'tests/kits')!r})"
     package, measured, placed, bound_by = python(copy, "-c", f"{kits}\n{ROOF}").split()
@@ -272,10 +277,12 @@ print(describe_claim(claim))
 """
 
 
+@pytest.mark.nightly
 def test_a_word_of_a_claim_is_a_row(copy: Path) -> None:
     assert python(copy, "-c", WORD) == "fewer barriers than two_barriers\n"
 
 
+@pytest.mark.nightly
 def test_a_report_format_is_a_module(copy: Path) -> None:
     lines = python_m(copy, "xebench", "report", str(RUN), "--format", "speedups").splitlines()
     assert len(lines) == load_run(RUN).pairs["speedup"].notna().sum()
@@ -292,6 +299,7 @@ print(Target('xyz').device, gpu_of_platform('XYZ2').code, gpu_of_device('Intel E
 """
 
 
+@pytest.mark.nightly
 def test_a_gpu_is_an_entry_that_all_rooms_know(copy: Path) -> None:
     for name in ("xyz", "example", "e10"):
         told = json.loads(python_m(copy, "xebench", "occupancy", "--gpu", name, *LAUNCH, "--json"))

@@ -124,8 +124,15 @@ PYTEST = (sys.executable, "-m", "pytest")
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("place", ["working directory", "PYTHONPATH"])
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize(
+    ("stranger", "place"),
+    [
+        ("packages", "working directory"),
+        pytest.param("packages", "PYTHONPATH", marks=pytest.mark.nightly),
+        pytest.param("module", "working directory", marks=pytest.mark.nightly),
+        pytest.param("module", "PYTHONPATH", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_strangers_package_and_ours_are_both_found(
     installed: Path, tmp_path: Path, stranger: str, place: str
 ) -> None:

@@ -166,6 +166,7 @@ def _limits(axes: Mapping[str, Any]) -> dict[str, int]:
     return {name: axes[name] for name in ("work_group_size", "sub_group_size") if name in axes}
 
 
+@pytest.mark.nightly
 @pytest.mark.device
 def test_what_follows_the_device_is_right_with_sub_groups_of_32(tmp_path: Path) -> None:
     names = [info.name for info in INFOS if "sub_group_size" in info.axes]

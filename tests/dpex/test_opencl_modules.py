@@ -36,7 +36,7 @@ def no_ocloc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda program: None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_archive_has_every_kernel_of_the_suite_and_no_other() -> None:
     from tools.compilers.opencl_archive import ARCHIVE, kernels_in_opencl
 

@@ -27,15 +27,15 @@ def answered() -> Answered:
     return Answered(discover(), stored_runs(), {})
 
 
+@pytest.mark.nightly
 @stored.needed
-@pytest.mark.slow
 def test_the_pages_are_up_to_date(answered: Answered) -> None:
     assert (RESULTS / "atlas.md").read_text(encoding="utf-8") == atlas.markdown(answered), "run 'make docs'"
     assert (RESULTS / "atlas.html").read_text(encoding="utf-8") == atlas.html(answered), "run 'make docs'"
 
 
+@pytest.mark.nightly
 @stored.needed
-@pytest.mark.slow
 def test_every_claim_is_a_row_and_every_device_a_column(answered: Answered) -> None:
     rows, devices = atlas.rows(answered), by_device(answered.runs)
     assert len(rows) == len(answered.said) > 200

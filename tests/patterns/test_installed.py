@@ -71,12 +71,14 @@ def xebench(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=installed, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 def test_its_files_are_found_but_for_those_that_they_share(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert installed_files() == ()
     monkeypatch.syspath_prepend(installed)
     assert installed_files() == (installed / "our_library/patterns/ours.py",)
 
 
+@pytest.mark.nightly
 @pytest.mark.device
 def test_it_is_measured_by_name(installed: Path) -> None:
     listed = xebench(installed, "list", "of_ours", "--format", "csv")
@@ -86,6 +88,7 @@ def test_it_is_measured_by_name(installed: Path) -> None:
     assert "copied" in done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.device
 def test_a_file_of_the_same_pattern_is_run_alone(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PATTERN.replace("from ._sizes import SIZES", SIZES))

@@ -41,7 +41,7 @@ def tables(run: Run) -> list[pd.DataFrame]:
 REFUSALS = "damaged", "schema version", "not a run's manifest"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [begun, finished])
 def test_no_flipped_bit_gives_other_measurements(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     """It may take the last batch from a journal, as the torn end of a killed run."""

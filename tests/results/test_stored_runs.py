@@ -110,6 +110,7 @@ def test_claims_of_a_stored_run_are_claims(name: str) -> None:
     assert run.pairs["answer"].isin([*Answer]).all() and run.pairs["reason_code"].notna().all()
 
 
+@pytest.mark.nightly
 @stored.needed
 @pytest.mark.parametrize("name", STORED)
 def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
@@ -122,8 +123,8 @@ def test_every_stored_run_is_of_this_version_and_reported(name: str) -> None:
     assert not list((RESULTS / name).glob(".*")), "no lock"
 
 
+@pytest.mark.nightly
 @stored.needed
-@pytest.mark.slow
 def test_the_reference_run_is_compared_with_itself() -> None:
     run = load_run(REFERENCE)
     assert "\ntiled_matmul, n=384, device time\n" in formats.render(run, "text", patterns=["tiled_matmul"])

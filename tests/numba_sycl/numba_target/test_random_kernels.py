@@ -59,6 +59,7 @@ def compared(case: RandomKernel, file: Path) -> Comparison:
     return compare_launch(kernel, index_space, arguments, expected, case.ulp)
 
 
+@pytest.mark.nightly
 def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     require(np.float64)
     require_atomics(np.int64)

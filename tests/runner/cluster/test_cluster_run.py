@@ -100,6 +100,7 @@ def measured(cluster: tuple[Cluster, Path]) -> Measured:
     return Measured(load_run(output), said, killed, path)
 
 
+@pytest.mark.nightly
 def test_a_worker_that_dies_costs_its_family_in_flight_which_another_takes(measured: Measured) -> None:
     run = measured.run
     assert run.complete and set(run.cases["status"]) == {"ok"}
@@ -110,6 +111,7 @@ def test_a_worker_that_dies_costs_its_family_in_flight_which_another_takes(measu
     assert measured.said.count(" on ") >= 6 and "gated n=2048 on " in measured.said
 
 
+@pytest.mark.nightly
 def test_host_and_device_are_in_every_key(measured: Measured) -> None:
     run = measured.run
     hosts = set(run.cases["host"])
@@ -126,11 +128,13 @@ def test_host_and_device_are_in_every_key(measured: Measured) -> None:
     assert set(run.manifest["hosts"]) >= hosts and run.manifest["hosts"][min(hosts)]["machine"]["cpu_model"]
 
 
+@pytest.mark.nightly
 def test_each_device_is_calibrated_on_its_host(measured: Measured) -> None:
     devices = measured.run.devices
     assert (devices["empty_kernel_ns"] > 0).all() and devices["roofs_from"].notna().all()
 
 
+@pytest.mark.nightly
 def test_the_report_tells_the_hosts(measured: Measured) -> None:
     shown = run_xebench("report", str(measured.run.path), status=0)
     hosts = sorted(set(measured.run.devices["host"]))
@@ -138,6 +142,7 @@ def test_the_report_tells_the_hosts(measured: Measured) -> None:
     assert all(f"on {host}" in shown for host in set(measured.run.pairs["host"]))
 
 
+@pytest.mark.nightly
 def test_a_run_over_hosts_is_compared_with_one_on_one_machine(measured: Measured, tmp_path: Path) -> None:
     local = tmp_path / "local"
     environment = {**os.environ, "XEBENCH_TEST_GATE": str(tmp_path / "no.gate")}
@@ -151,6 +156,7 @@ def test_a_run_over_hosts_is_compared_with_one_on_one_machine(measured: Measured
     assert "nothing to resume" in other_way
 
 
+@pytest.mark.nightly
 def test_a_run_whose_scheduler_dies_is_resumed_over_another(measured: Measured, tmp_path: Path) -> None:
     output = tmp_path / "run"
     environment = {"XEBENCH_TEST_GATE": str(tmp_path / "the.gate")}
@@ -204,12 +210,14 @@ def test_a_server_that_never_answers(tmp_path: Path) -> None:
         assert "no answer" in refused(f"tcp://127.0.0.1:{silent.getsockname()[1]}", tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_worker_is_no_scheduler(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
     running, _ = cluster
     alive = next(running.addresses[host] for host, process in running.workers.items() if process.poll() is None)
     assert "it is a Worker" in refused(alive, tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
     running, _ = cluster
     output: tuple[str, ...] = ("--output", str(tmp_path / "run"))
@@ -222,6 +230,7 @@ def test_a_scheduler_without_workers_or_devices(cluster: tuple[Cluster, Path], t
     assert "has a device to measure on" in said and "opencl:gpu:1" in said
 
 
+@pytest.mark.nightly
 def test_a_budget_and_a_filter_string_hold_over_hosts(cluster: tuple[Cluster, Path], tmp_path: Path) -> None:
     running, _ = cluster
     output = tmp_path / "run"
