@@ -20,7 +20,7 @@ pattern = Pattern(
     presets={
         "smoke": {"n": (1 << 12, 4093), "rounds": 2},
         "default": {
-            "n": {"cpu": 1 << 18, "gpu": fit(1 << 24, bytes_each=12, launches=10)},
+            "n": {"cpu": 1 << 18, "gpu": fit(1 << 24, bytes_each=12, launches=3)},  # each rank launches by itself
             "rounds": {"cpu": 16, "gpu": 64},
         },
         "guide": {"n": 1 << 27, "rounds": 16},

@@ -81,6 +81,13 @@ def test_other_devices_are_named_and_other_classes_not_compared() -> None:
     assert sorted(classes["reason"]) == ["only in the run after", "only in the run before"]
 
 
+@pytest.mark.parametrize(("before", "after", "told"), [("a", "b", True), ("a", "a", False), (None, "b", False)])
+def test_another_card_of_the_same_model_is_named(before: str | None, after: str, told: bool) -> None:
+    one, other = (run(1000, seed, device={"hardware_id": card}) for seed, card in ((1, before), (2, after)))
+    reason = compare_runs(one, other).iloc[0]["reason"]
+    assert reason.startswith("another card of the model: ") == told
+
+
 def test_another_pattern_file_is_told_where_both_runs_know_theirs() -> None:
     runs = [run(1000, seed, source_sha256=sha256) for seed, sha256 in ((1, "a"), (2, "b"), (3, None))]
     assert compare_runs(runs[0], runs[1]).iloc[0]["reason"].startswith("the pattern file has changed: ")

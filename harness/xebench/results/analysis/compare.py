@@ -135,6 +135,7 @@ class _Device(NamedTuple):
     name: str | None
     driver_version: str | None
     host: str | None
+    hardware_id: str | None = None
 
     def __str__(self) -> str:
         on = f"on {self.host}" if self.host else None
@@ -143,6 +144,10 @@ class _Device(NamedTuple):
     def differs(self, other: _Device) -> bool:
         """True if it is surely another device; a run on one machine does not record which host it had."""
         return self[:2] != other[:2] or None is not self.host != other.host is not None
+
+    def is_other_card(self, other: _Device) -> bool:
+        """True if it is surely another one of the same model."""
+        return None is not self.hardware_id != other.hardware_id is not None
 
 
 class _RunSide:
@@ -298,7 +303,7 @@ def _all_reservations(cases: tuple[Row, Row], sides: tuple[_RunSide, _RunSide]) 
 def _reservations(devices: tuple[_Device, _Device]) -> str:
     """The reason why a comparison may be one of two different programs: empty, or ending in a colon."""
     if not devices[0].differs(devices[1]):
-        return ""
+        return "another card of the model: " if devices[0].is_other_card(devices[1]) else ""
     before, after = (str(device) or None for device in devices)
     return f"different devices ({before} before, {after} after): "
 
