@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from fake_device import GPU
 from optional import needs
 from shared_folder import shared_folder
+from submissions import FILE, SHORT, Submissions, expected, submissions, variant_of
 
 import xebench
 from numba_sycl.stacks import is_current
@@ -28,6 +30,7 @@ INFOS = discover()
 #: Of each a parameter; those with ranks need a launcher.
 PATTERNS = [pytest.param(info.name, marks=[needs("mpiexec")] if info.chapter == "ranks" else ()) for info in INFOS]
 TWINS = [(info.name, variant.name, variant.against) for info in INFOS for variant in info.variants if variant.against]
+EXPECTED = expected()
 CHAPTERS = {
     "compilation",
     "devices",
@@ -52,10 +55,11 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     with shared_folder(tmp_path_factory, "smoke-of-all") as folder:
         output = folder / "run"
         command = [sys.executable, "-m", "xebench", "run", *({"*"} & names or sorted(names))]
-        options = ["--preset=smoke", "--state=hot", "--budget=0.01", "--device=cpu", "--output", str(output)]
         stderr = ""
         if not (output / "manifest.json").exists():
-            done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=1200)
+            done = subprocess.run(
+                [*command, *SHORT, "--output", str(output)], capture_output=True, text=True, check=False, timeout=1200
+            )
             stderr = done.stderr
         assert (output / "manifest.json").exists(), stderr
         return xebench.load_run(output)
@@ -96,6 +100,55 @@ def test_every_variant_was_sampled_and_its_commands_recorded(run: Run, name: str
     assert set(taken["case_id"]) == set(cases["case_id"][cases["status"] == "ok"])
     if (cases["metric"] != "wall").all():
         assert set(taken["sample_id"]) <= set(run.events["sample_id"])
+
+
+@pytest.fixture(scope="module")
+def submitted(run: Run) -> Submissions:
+    return submissions(run)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", PATTERNS)
+def test_every_variant_submits_what_its_lesson_is_about(submitted: Submissions, name: str) -> None:
+    found = submitted.get(name, {})
+    ran = {variant_of(title) for title in found}  # another machine may lack what the others need
+    wanted = {title: lines for title, lines in EXPECTED.get(name, {}).items() if variant_of(title) in ran}
+    if changes := [
+        line
+        for title in sorted({*wanted, *found})
+        if wanted.get(title) != found.get(title)
+        for line in (f"  {title}", *_changes(wanted.get(title, []), found.get(title, [])))
+    ]:
+        renew = f"if that is meant, renew {FILE.name} on each stack: python tests/kits/submissions.py {name}"
+        pytest.fail("\n".join((f"{name} submits something else than before:", *changes, renew)), pytrace=False)
+
+
+def _changes(before: Sequence[str], now: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in difflib.ndiff(before, now) if line[0] in "-+"]
+
+
+#: Pairs that are claimed to differ in time and are one program to the device, and why.
+ONE_PROGRAM = {
+    ("keep_queue_full", "pause_after_each_frame"): "the host sleeps between commands",
+    ("atomic_order_scope", "own_address_unrolled"): "our compiler unrolls both loops alike",
+}
+
+
+@pytest.mark.device
+def test_members_that_are_claimed_to_differ_in_time_are_different_programs(run: Run) -> None:
+    code = {
+        (case["family_id"], case["variant"]): [(k["spirv_sha256"], k["build_options"]) for k in json.loads(kernels)]
+        for case in run.cases.to_dict("records")
+        if (kernels := case["kernels"])
+    }
+    of_time = run.pairs[run.pairs["claim"].isin(["faster", "slower"]) & run.pairs["same_program"].fillna(False)]
+    same = {
+        (pair["pattern"], pair["variant"])
+        for pair in of_time.to_dict("records")
+        # a driver may make one program of two sources
+        if code[pair["family_id"], pair["variant"]] == code[pair["family_id"], pair["baseline"]]
+    }
+    assert same <= set(ONE_PROGRAM)
 
 
 @pytest.mark.device
