@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from numba_sycl.identity import UnknownIdentity, kernel_key
 from numba_sycl.kernel_options import SourceKernel
 from numba_sycl.signature import CompiledKernel, OtherKernel, Signature, not_a_kernel, signature_of
-from numba_sycl.spirv_cache import OWN, SpirvCache, kept_or_compiled, toolchain
+from numba_sycl.spirv_cache import OWN, SpirvCache, kept_or_compiled, this_compiler, toolchain
 from numba_sycl.stacks import check_numba, is_current, numba_dpex_adapter
 
 
@@ -37,7 +37,7 @@ def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None)
     overloads = getattr(kernel, "overloads", ())
     if overloads and not any(overload.serves(signature) for overload in overloads):
         raise _not_among(overloads, kernel, signature)
-    return kept_or_compiled(kernel, signature, cache, _fingerprint, compile_here)
+    return kept_or_compiled(kernel, signature, cache, _fingerprint, compile_here, this_compiler())
 
 
 def compile_here(kernel: Any, signature: Signature) -> CompiledKernel:

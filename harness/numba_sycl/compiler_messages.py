@@ -32,7 +32,7 @@ _CALL = re.compile(r"^\s*>>> (?P<call>[^\n]+)$", re.MULTILINE)
 
 _UNDEFINED = re.compile(r"name '(?P<name>\w+)' is not defined")
 
-_NO_FEATURE = re.compile(r"'SPIRV\w+' object has no attribute '(?P<feature>\w+)'")
+_NO_FEATURE = re.compile(r"'(?:SPIRV\w+|_TargetContext)' object has no attribute '(?P<feature>\w+)'")
 
 _NO_MEMORY = "for which device code has no memory: use a tuple or kernel_api.PrivateArray, and loop over elements"
 #: What numba says, and what it means in a kernel; groups of the pattern fill the braces.

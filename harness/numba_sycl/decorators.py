@@ -15,7 +15,7 @@ from typing import Any
 
 from numba_sycl.kernel_options import ATTRIBUTE, KernelOptions, SourceFunction, SourceKernel
 from numba_sycl.parametric_kernel import ParametricKernel
-from numba_sycl.stacks import is_current, numba_dpex
+from numba_sycl.stacks import is_current, numba_dpex_adapter
 
 
 def kernel(
@@ -83,7 +83,8 @@ def kernel(
         if is_current():
             targets = {"error_model": error_model, **_wraparound(wraparound), **numba_options}
             return SourceKernel(python_function, targets, options, _for_kernel(python_function, signatures))
-        dispatcher = numba_dpex().kernel(signatures, error_model=error_model, **numba_options)(python_function)
+        targets = {"error_model": error_model, **numba_options}
+        dispatcher = numba_dpex_adapter().decorate(python_function, signatures, is_kernel=True, options=targets)
         setattr(dispatcher._compiler, ATTRIBUTE, options)
         return dispatcher
 
@@ -114,7 +115,8 @@ def device_func(function: Any = None, *, error_model: str = "numpy", wraparound:
         if is_current():
             targets = {"error_model": error_model, **_wraparound(wraparound), **options}
             return SourceFunction(python_function, targets, overloads=signatures or ())
-        return numba_dpex().device_func(signatures, error_model=error_model, **options)(python_function)
+        targets = {"error_model": error_model, **options}
+        return numba_dpex_adapter().decorate(python_function, signatures, is_kernel=False, options=targets)
 
     return decorate(function) if isfunction(function) else decorate
 

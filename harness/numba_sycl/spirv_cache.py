@@ -54,10 +54,15 @@ def compiler_versions() -> dict[str, str]:
 
 
 @lru_cache
-def this_compiler() -> str:
-    """The compiler of this stack as a run names it: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``."""
+def this_compiler(addition: str = "") -> str:
+    """The compiler of this stack as a run names it: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
+
+    Args:
+        addition: words after the version, about an adapter's own part.
+    """
     (name, version), *parts = compiler_versions().items()
-    return f"{name} {version} ({', '.join(f'{part} {of}' for part, of in sorted(parts))})"
+    named = " ".join(filter(None, (name, version, addition)))
+    return f"{named} ({', '.join(f'{part} {of}' for part, of in sorted(parts))})"
 
 
 _MAGIC = b"numba-sycl SPIR-V 1"
@@ -106,6 +111,7 @@ def kept_or_compiled(
     cache: SpirvCache | None,
     fingerprint: Callable[[Any, Signature], str | None],
     compile_kernel: Callable[[Any, Signature], CompiledKernel],
+    compiler: str,
 ) -> CompiledKernel:
     """The kernel in a cache, or else the compiler's, which the cache then keeps.
 
@@ -115,6 +121,7 @@ def kept_or_compiled(
         cache: cache to read and fill; None to compile always.
         fingerprint: the key of the entry; None if there is none.
         compile_kernel: the compiler.
+        compiler: name of the compiler (`this_compiler`).
     """
     started = time.perf_counter_ns()
     key = fingerprint(kernel, signature) if cache else None
@@ -122,7 +129,7 @@ def kept_or_compiled(
         return compile_kernel(kernel, signature)
     if stored := cache.load(key):
         stages = {"typing": time.perf_counter_ns() - started}
-        options, compiler = options_of(kernel), this_compiler()
+        options = options_of(kernel)
         return CompiledKernel(
             stored.name,
             stored.spirv,

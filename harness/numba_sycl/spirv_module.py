@@ -16,7 +16,7 @@ _MAGIC: Final = 0x07230203
 _HEADER_WORDS: Final = 5
 
 # SPV_KHR_expect_assume
-_OP_EXTENSION, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 17, 5630
+_OP_EXTENSION, _OP_ENTRY_POINT, _OP_CAPABILITY, _OP_ASSUME_TRUE = 10, 15, 17, 5630
 
 _EXPECT_ASSUME: Final = 5629
 
@@ -30,6 +30,24 @@ def without_assumptions(module: bytes) -> bytes:
         of_facts |= (code == _OP_CAPABILITY and words == (_EXPECT_ASSUME,)) or code == _OP_ASSUME_TRUE
         if not of_facts:
             kept += [struct.pack("<I", code | (len(words) + 1) << 16), data]
+    return b"".join(kept)
+
+
+def with_entry_point(module: bytes, name: str) -> bytes:
+    """The module of one kernel under another name.
+
+    Args:
+        module: SPIR-V.
+        name: name of its entry point; ASCII.
+    """
+    kept = [module[: 4 * _HEADER_WORDS]]
+    text = name.encode("ascii")
+    for code, words in instructions(module):
+        data = struct.pack(f"<{len(words)}I", *words)
+        if code == _OP_ENTRY_POINT:  # execution model, function, name, interface
+            interface = data.index(b"\0", 8) // 4 * 4 + 4
+            data = data[:8] + text + b"\0" * (4 - len(text) % 4) + data[interface:]
+        kept += [struct.pack("<I", code | (len(data) // 4 + 1) << 16), data]
     return b"".join(kept)
 
 

@@ -63,29 +63,6 @@ def chain(item: kapi.Item, x):
 
 
 @ndpx.kernel
-def table(item: kapi.Item, x, y):
-    i = item.get_id(0)
-    if x[i] == 0:
-        y[i] = 3
-    elif x[i] == 1:
-        y[i] = 5
-    elif x[i] == 2:
-        y[i] = 17
-    elif x[i] == 3:
-        y[i] = 2
-    elif x[i] == 4:
-        y[i] = 9
-
-
-@ndpx.kernel
-def series(item: kapi.Item, x, n):
-    total = 0
-    for k in range(n):
-        total += k
-    x[item.get_id(0)] = total
-
-
-@ndpx.kernel
 def assign(item: kapi.Item, x, value):
     x[item.get_id(0)] = value
 
@@ -130,26 +107,10 @@ def host_functions_still_compile():
     return allocate().size
 
 
-def data_layout():
-    return _odd_widths(chain, typeof(dpt.zeros(8, dtype="i8", sycl_queue=QUEUE)))
-
-
-def odd_widths():
-    x, y = (typeof(dpt.zeros(8, dtype=dtype, sycl_queue=QUEUE)) for dtype in ("i8", "i1"))
-    return _odd_widths(series, x, types.int64) + _odd_widths(table, x, y)
-
-
-def _odd_widths(kernel, *arguments):
+def misread_switches():
     # Compiled only: building it ends the process of an unrepaired numba-dpex on some drivers.
-    kernel.get_compile_result(types.void(ItemType(1), *arguments))
-    widths = {int(width) for width in re.findall(r"\bi(\d+)\b", IR[-1])}
-    return sorted(widths - {1, 8, 16, 32, 64})
-
-
-def pointer_add():
-    x = dpt.zeros(16, dtype="f4", sycl_queue=QUEUE)
-    ndpx.call_kernel(assign, kapi.Range(8), x[::2], np.float32(1))
-    return ["inttoptr" in IR[-1], dpt.asnumpy(x).tolist()]
+    chain.get_compile_result(types.void(ItemType(1), typeof(dpt.zeros(8, dtype="i8", sycl_queue=QUEUE))))
+    return re.findall(r"switch (\w+)", IR[-1])
 
 
 def local_accessor_queue():

@@ -26,7 +26,7 @@ from numba_sycl.errors import (
 )
 from numba_sycl.tensor import tensor as dpt
 from xebench import kernel_api as kapi
-from xebench.dpex import numba_compiler
+from xebench.dpex.translation import to_spirv
 
 pytestmark = pytest.mark.device
 
@@ -211,7 +211,7 @@ def test_a_function_that_nobody_defines(queue: Any) -> None:
     compiled = compiled_plain(queue)
     text = compiled.llvm_ir.replace("ret void", "call spir_func void @nobodys()\n  ret void")
     module = binding.parse_assembly(f"{text}\ndeclare spir_func void @nobodys()\n")
-    spirv = numba_compiler.to_spirv(module)
+    spirv = to_spirv(module)
     with pytest.raises(KernelBuildError, match="nobodys"):
         build(replace(compiled, spirv=spirv), queue)
 

@@ -79,7 +79,7 @@ def test_options_that_mean_nothing_are_refused(options: dict[str, Any]) -> None:
 
 def test_the_decorator_is_a_drop_in() -> None:
     plain, bare = numba_dpex.kernel(accumulate), kernel(accumulate)
-    assert type(plain) is type(bare)
+    assert isinstance(bare, type(plain))
     assert options_of(plain) == options_of(bare) == NO_OPTIONS
     assert bare.targetoptions["error_model"] == "numpy"
     assert kernel(error_model="python", inline_threshold=1)(accumulate).targetoptions["inline_threshold"] == 1

@@ -113,21 +113,26 @@ def twins(ocloc: str | None, keep: Path | None) -> None:
 
 #: How a kernel is compiled, the first without any cure, and what the environment says for it.
 WAYS: Final = {"plain": "off", "exact": "off", "narrow": "gpu"}
-#: Ends the module that compiles: numba's own ``range`` and ``//``, nothing stated of a launch, and all fences.
-WITHOUT_CURES: Final = """
+#: Ends of modules that compile: nothing stated of a launch, and all fences; numba's own ``range`` and ``//``.
+WITHOUT_CURES: Final = {
+    "translation.py": """
 llvm14_text.state_launch = lambda text, kernel, facts: text
 llvm14_text.without_freezes = lambda text: text
 bounded_module = lambda text, kernel, signature, clean: ("", 0)
-_refresh = BaseContext.refresh
-"""
+""",
+    "integer_target.py": """
+_TargetContext.refresh = SPIRVTargetContext.refresh
+""",
+}
 
 
 def without_cures(folder: Path) -> Path:
     """A copy of the package in a folder."""
     shutil.copytree(ROOT / "harness", folder / "harness", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "benchmarks").symlink_to(ROOT / "benchmarks")
-    compiler = folder / "harness/xebench/dpex/numba_compiler.py"
-    compiler.write_text(compiler.read_text(encoding="utf-8") + WITHOUT_CURES, encoding="utf-8")
+    for name, end in WITHOUT_CURES.items():
+        module = folder / "harness/xebench/dpex" / name
+        module.write_text(module.read_text(encoding="utf-8") + end, encoding="utf-8")
     return folder / "harness"
 
 

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from llvmlite import ir
 from numba.core import cgutils, errors, types
 from numba.core.datamodel import models
+from numba.core.target_extension import dispatcher_registry, get_local_target
 
 from numba_sycl.kernel_api import AddressSpace
 from numba_sycl.stacks import is_current
 
 # what numba calls the things of a kernel, by the compiler of this stack: numba-dpex, or our own target
 if TYPE_CHECKING or not is_current():
-    from numba_dpex.core.descriptor import dpex_kernel_target as target
+    from numba_dpex.core.descriptor import dpex_kernel_target
     from numba_dpex.core.types import USMNdArray as DeviceArray
     from numba_dpex.kernel_api_impl.spirv.target import SPIRVTypingContext as TypingContext
 
-    own_models = target.target_context.data_model_manager
+    own_models = dpex_kernel_target.target_context.data_model_manager
 else:
-    from numba_sycl.code_generation.context import TypingContext, target
+    from numba_sycl.code_generation.context import TypingContext
     from numba_sycl.code_generation.device_types import DeviceArray, own_models
 
 BYTES = (types.int8, types.uint8)
@@ -175,6 +176,7 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
         self._python_signature = python_signature
         self._typer = typer
         self._lowerings: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        self._inserted: set[tuple[Any, tuple[Any, ...]]] = set()
         super().__init__(name=f"numba_sycl.{label}")
 
     def get_call_type(self, context: Any, args: Iterable[Any], kws: Mapping[str, Any]) -> Any:
@@ -190,9 +192,12 @@ class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
             signature, lowering = self._typer(*self._bind(context, args, kws))
         except Misuse as error:
             raise errors.TypingError(f"{self._label}: {error}") from None
-        if signature.args not in self._lowerings:
-            self._lowerings[signature.args] = lowering
-            target.target_context.insert_func_defn([(lowering, lowering, signature.args)])
+        known = self._lowerings.setdefault(signature.args, lowering)
+        target = get_local_target(context)  # two of them type calls beside numba-dpex
+        if (target, signature.args) not in self._inserted:
+            self._inserted.add((target, signature.args))
+            target_context = dispatcher_registry[target].targetdescr.target_context
+            target_context.insert_func_defn([(known, known, signature.args)])
         return signature.replace(pysig=self._python_signature)
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:

@@ -1,9 +1,10 @@
 """An extension of numba-dpex 0.23: kernel options, group algorithms, prepared launches, a SPIR-V cache, repairs.
 
 An extension of numba-dpex that can be used without the rest of the harness. Importing it loads the SYCL runtime
-(``xebench.system.runtime.load``, which does nothing when dpctl is importable already) and repairs numba-dpex once for
-this process (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are compiled by
-our own target of numba (``numba_sycl.code_generation``); all that builds and launches them is the same.
+(``xebench.system.runtime.load``, which does nothing when dpctl is importable already). Kernels of its decorator are
+compiled for a target of their own (``xebench.dpex.integer_target``); those of ``numba_dpex.kernel`` stay what they are,
+but for repairs (``xebench.dpex.repairs``). Without numba-dpex (`xebench.system.runtime.packages`) kernels are compiled
+by our own target of numba (``numba_sycl.code_generation``); all that builds and launches them is the same.
 
 Example:
     >>> compiled = compile_kernel(kernel, index_space, args, cache=SpirvCache())
@@ -55,12 +56,12 @@ if TYPE_CHECKING or is_current():
 else:
     from numba_dpex import call_kernel, call_kernel_async
 
-    from xebench.dpex import numba_compiler, repairs
-    from xebench.dpex.numba_compiler import compile_by_numba  # noqa: F401  (for `numba_sycl.compiler`)
+    from xebench.dpex import launch_options, repairs
+    from xebench.dpex.integer_target import decorate  # noqa: F401  (for `numba_sycl`, as is the next)
+    from xebench.dpex.numba_compiler import compile_by_numba  # noqa: F401
 
     repairs.apply()
-    numba_compiler.install_translation()
-    numba_compiler.install_launches()
+    launch_options.install()
 
 from numba_sycl.numba_dpex_names import as_numba_dpex
 from numba_sycl.numba_names import numba_name as __getattr__  # noqa: F401  (types, for signatures of kernels)

@@ -12,6 +12,13 @@ class NeedsCompiler(KernelError, Unsupported, RuntimeError):
         super().__init__(f"{what}: numba-dpex is needed, which only the pinned environment has")
 
 
+class NotCompiledAsItIs(KernelError, Unsupported, RuntimeError):
+    """A kernel needs more than numba-dpex as it is, by which a run is to compile."""
+
+    def __init__(self, kernel: str, cause: str) -> None:
+        super().__init__(f"numba-dpex as it is does not compile kernel {kernel}: {cause}")
+
+
 class NeedsOcloc(KernelError, Unsupported, RuntimeError):
     """A kernel in OpenCL C is to run on a back end that takes SPIR-V alone, and nothing makes SPIR-V of it here."""
 

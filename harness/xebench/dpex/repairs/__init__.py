@@ -1,4 +1,6 @@
-"""Repairs of numba-dpex 0.23: what it gets wrong, each cured by a function of its own.
+"""Repairs of numba-dpex 0.23: refusals, aborts and faults of dpctl that become results, each by a function of its own.
+
+A kernel that numba-dpex compiles without them, and whose code the driver can read, keeps its SPIR-V, byte for byte.
 
 ``apply()`` runs once, on ``import xebench.dpex``. The repairs reach into private names, so they hold only for
 the versions in ``PINS``; with other versions ``apply`` says so in one line and goes on as far as it can.
@@ -15,9 +17,7 @@ from xebench.dpex.errors import RepairError
 PINS = {"numba-dpex": "0.23.0", "numba": "0.59.1", "llvmlite": "0.42.0", "dpctl": "0.17.0"}
 
 REPAIRS = (
-    "data_layout",
-    "odd_widths",
-    "pointer_add",
+    "misread_switches",
     "lazy_registries",
     "repeated_definitions",
     "local_accessor_queue",
@@ -64,12 +64,11 @@ def apply() -> tuple[str, ...]:
 
 
 def _repair(name: str) -> Callable[[], None]:
-    """The function of a repair; their modules import numba-dpex."""
-    from xebench.dpex.repairs import cures, odd_widths
+    """The function of a repair; their module imports numba-dpex."""
+    from xebench.dpex.repairs import cures
 
-    repair: Callable[[], None]
-    repair = getattr(cures, name, None) or getattr(odd_widths, name)
+    repair: Callable[[], None] = getattr(cures, name)
     return repair
 
 
-__all__ = ["cures", "odd_widths"]
+__all__ = ["cures"]

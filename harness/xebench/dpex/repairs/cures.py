@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
+import re
 import sys
 from collections.abc import Callable
 from ctypes import c_void_p
@@ -20,7 +21,6 @@ from dpctl.tensor import _tensor_impl as implementation
 from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.core.base import OverloadSelector
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.datamodel.registry import default_manager
 from numba.core.imputils import impl_ret_borrowed, lower_builtin
@@ -38,56 +38,30 @@ from numba_dpex.kernel_api_impl.spirv.dispatcher import _SPIRVKernelCompiler
 from numba_dpex.kernel_api_impl.spirv.target import SPIRVTargetContext
 
 from numba_sycl.native_handles import bind
+from xebench.dpex.optimizer import NATIVE_WIDTHS
 
-NATIVE_WIDTHS = "-n8:16:32:64"
+#: A switch whose literals the driver's reader of SPIR-V counts wrong: it takes the whole bytes of a width.
+_MISREAD_SWITCH = re.compile(r"^ +switch i(?:[1-7]|3[3-9]) ", re.MULTILINE)
+_LAYOUT = re.compile(r'^target datalayout = "[^"]*', re.MULTILINE)
 
 
-def data_layout() -> None:
-    """Native integer widths in the SPIR-V data layout.
+def misread_switches() -> None:
+    """Branches of few cases over the remainder of a division, and the like.
 
-    Symptom: the CPU driver aborts the process on if/elif chains over small integers and on dynamic tuple indices.
-    Cause: numba-dpex's data layout names no native integer widths, so LLVM narrows integers to widths such as i2
-    and i63, which drivers do not support.
-    Cure: append ``-n8:16:32:64``, which is what DPC++ uses for spir64.
+    Symptom: the CPU driver ends the process on if/elif chains over small integers and on dynamic tuple indices.
+    Cause: numba-dpex's data layout names no native widths of integers, so LLVM makes switches over 2 or 33 bits.
+    Cure: where there is such a switch, compile again with the native widths that DPC++ has for spir64.
     """
-    for bits, layout in codegen.SPIR_DATA_LAYOUT.items():
-        if NATIVE_WIDTHS not in layout:
-            codegen.SPIR_DATA_LAYOUT[bits] = layout + NATIVE_WIDTHS
-    context = dpex_kernel_target.target_context
-    layout = codegen.SPIR_DATA_LAYOUT[context.address_size]
-    context._internal_codegen._data_layout = layout
-    context._internal_codegen._target_data = binding.create_target_data(layout)
-    context._target_data = binding.create_target_data(layout)
+    optimise = codegen.SPIRVCodeLibrary._optimize_final_module
 
+    def optimise_again(self: Any) -> None:
+        before = str(self._final_module)
+        optimise(self)
+        if _MISREAD_SWITCH.search(str(self._final_module)):
+            self._final_module = binding.parse_assembly(_LAYOUT.sub(rf"\g<0>{NATIVE_WIDTHS}", before))
+            optimise(self)
 
-def _pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
-    """``ptr`` plus ``offset`` bytes, as ``return_type`` or the type of ``ptr``."""
-    byte_pointer = ir.PointerType(ir.IntType(8), addrspace=getattr(ptr.type, "addrspace", 0))
-    if isinstance(offset, int):
-        offset = ir.Constant(cgutils.intp_t, offset)
-    moved = builder.gep(builder.bitcast(ptr, byte_pointer), [offset])
-    return builder.bitcast(moved, return_type or ptr.type)
-
-
-def pointer_add() -> None:
-    """Pointer arithmetic by getelementptr, in kernels alone.
-
-    Symptom: wrong numbers from strided arrays on CPU drivers before 2025.2.
-    Cause: numba's ``cgutils.pointer_add`` goes through an integer (ptrtoint, add, inttoptr), which loses the
-    pointer's provenance and is miscompiled by the driver's vectorizer.
-    Cure: add a byte offset with getelementptr, which is also what SPIR-V has an instruction for (OpPtrAccessChain).
-    """
-    compile_kernel = _SPIRVKernelCompiler.compile
-
-    def compile_with_cure(self: Any, args: Any, return_type: Any) -> Any:
-        with global_compiler_lock:
-            numbas, cgutils.pointer_add = cgutils.pointer_add, _pointer_add
-            try:
-                return compile_kernel(self, args, return_type)
-            finally:
-                cgutils.pointer_add = numbas
-
-    _SPIRVKernelCompiler.compile = compile_with_cure
+    codegen.SPIRVCodeLibrary._optimize_final_module = optimise_again
 
 
 _MODULES = (

@@ -1,34 +1,21 @@
-"""Integers of widths that SPIR-V has, in loops and chains of branches.
+"""LLVM's pipeline for our kernels, without integers of odd widths and without tables in the place of branches.
 
-Symptom: a module is not valid, as it has integers of 33, 40 or 65 bits, or a table outside of the kernel; some drivers
-end the process.
-Cause: LLVM's pipeline puts formulas in the place of loops, and tables in the place of branches.
-Cure: make no tables. Where there are odd widths still, run the pipeline again without formulas, in a process of its
-own: LLVM takes an option once in a process.
+Drivers crash on both: on an integer of 2, 33 or 65 bits, which SPIR-V has not, and on a table outside of the kernel.
+LLVM makes such integers where the data layout names no native widths, and of formulas in the place of loops. It takes
+the option against formulas once in a process, so where there are any the pipeline runs again in a process of its own.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Final
 
 from llvmlite import binding
 
-
-def odd_widths() -> None:
-    """Replace the pipeline that functions and linked kernels run through."""
-    from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
-
-    from numba_sycl.code_generation.back_end import NO_TABLES
-
-    binding.set_option("", NO_TABLES)
-
-    def optimize_final_module(self: Any) -> None:
-        optimised = optimise(str(self._final_module), unroll=False, inlining=self.inline_threshold)
-        self._final_module = binding.parse_assembly(optimised)
-
-    SPIRVCodeLibrary._optimize_final_module = optimize_final_module
+#: Native widths of integers in the data layout, as DPC++ has them for spir64.
+NATIVE_WIDTHS: Final = "-n8:16:32:64"
+_TABLE: Final = "@switch.table"
 
 
 def optimise(text: str, *, unroll: bool, inlining: int = 0) -> str:
@@ -48,7 +35,7 @@ def optimise(text: str, *, unroll: bool, inlining: int = 0) -> str:
 
     settings = int(config.DPEX_OPT), int(unroll), inlining
     optimised = _run(text, *settings)
-    if ODD_WIDTH.search(optimised):
+    if ODD_WIDTH.search(optimised) or _TABLE in optimised:
         # -P: the modules beside this file do not stand for others of their names
         command = [sys.executable, "-P", __file__, *map(str, settings), NO_TABLES, NO_FORMULAS]
         optimised = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
