@@ -22,6 +22,7 @@ pattern = Pattern(
     metric="wall",
 )
 
+# Kernels that take less than a launch do not overlap in Python, where in C++ they do (results/studies/beside-cpp.md).
 GROUP = 256  # one work-group a kernel: a single kernel cannot fill the device
 SPACE = kapi.NdRange((GROUP,), (GROUP,))
 

@@ -21,6 +21,8 @@ pattern = Pattern(
 )
 
 
+# In C++ a launch costs a fifth, and the wait weighs more: 2.6x on a CPU device where Python has 1.13x
+# (results/studies/beside-cpp.md).
 # The guide's kernel is empty; this one counts its launches, or nobody could tell whether it ran.
 @kernel
 def count_launch(item: kapi.Item, count):
