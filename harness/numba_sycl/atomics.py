@@ -14,7 +14,7 @@ Each becomes the SPIR-V instruction named in its docstring, with these operands:
 - *array*: in global memory, or a LocalAccessor; int32, uint32, int64, uint64, float32, float64 (64 bits where the
   device has 64-bit atomics; float atomics by SPV_EXT_shader_atomic_float_add and _min_max). ``fetch_and``, ``fetch_or``
   and ``fetch_xor`` take integers only.
-- *index*: an integer, or a tuple for an array of several dimensions; not negative.
+- *index*: an integer, or a tuple for an array of several dimensions; a negative one counts from the end.
 - *value*: converted to the array's dtype as an assignment would, except that floats do not become integers.
 - *order*: a literal ``MemoryOrder`` (RELAXED, ACQUIRE, RELEASE, ACQ_REL or SEQ_CST), RELAXED if left out.
 - *scope*: a literal ``MemoryScope``, DEVICE if left out.

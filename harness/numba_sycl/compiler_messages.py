@@ -88,6 +88,15 @@ _MEANINGS = [
             "an Item has no {what}, an NdItem has: launch it with an NdRange",
         ),
         (
+            r"Unknown attribute '(?P<what>get_(?P<of>id|linear_id|range|linear_range))' of type NdItem",
+            "an NdItem has no {what}, an Item has: launch it with a Range, or write get_global_{of}",
+        ),
+        (
+            r"Cannot unify (?:Literal\[(?P<one>\w+)\]\(.*?\)|(?P<first>.+?)) and "
+            r"(?:Literal\[(?P<other>\w+)\]\(.*?\)|(?P<second>.+?)) for '(?P<what>\w+)(?:\.\d+)?'",
+            "{what} is {one}{first} in one place and {other}{second} in another: a variable of a kernel has one type",
+        ),
+        (
             r"Unsupported array index type (?P<what>float\d+)",
             "an index is a {what}: make an integer of it, such as int(x)",
         ),
@@ -155,7 +164,7 @@ def _reason(text: str) -> str:
     for pattern, meaning in _MEANINGS:
         found = pattern.search(text)
         if found:
-            return meaning.format(**found.groupdict())
+            return meaning.format(**found.groupdict(default=""))
     call = _CALL.search(text)
     of_call = f" in {call['call'].strip()}" if call else ""
     numpy = _NUMPY.search(text)

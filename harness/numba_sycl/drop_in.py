@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 import dpctl
+import numpy as np
 
 from numba_sycl import recording
 from numba_sycl.errors import ArgumentError
@@ -76,6 +77,8 @@ def _queue_of(arguments: Sequence[Any]) -> dpctl.SyclQueue:
         ArgumentError: there is no array, or they are of several queues.
     """
     arrays = [array for array in map(as_usm_array, arguments) if array is not None]
+    if not arrays and any(isinstance(argument, np.ndarray) for argument in arguments):
+        raise ArgumentError("numpy arrays are not device memory: copy them to the device by dpnp.asarray(x)")
     if not arrays:
         raise ArgumentError("no argument is an array of dpnp, whose queue the kernel would be launched on")
     queue = arrays[0].sycl_queue

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
+from numba_sycl import additions
 from numba_sycl.errors import KernelOnly, OptionError, UnsupportedByDevice
 from numba_sycl.sycl_types import Device
 
@@ -143,9 +144,8 @@ class SourceKernel(SourceFunction):
 def called_on_host(kernel: str) -> str:
     """The advice for a kernel that the host calls instead of launching it."""
     arguments = f"({kernel}, kapi.Range(n), ...)"
-    return (
-        f"kernel {kernel} was called on the host: write call_kernel{arguments}, in a pattern session.launch{arguments}"
-    )
+    in_pattern = f", in a pattern session.launch{arguments}" if additions.adapter_module else ""  # of xebench
+    return f"kernel {kernel} was called on the host: write call_kernel{arguments}{in_pattern}"
 
 
 def options_of(dispatcher: Any) -> KernelOptions:

@@ -20,9 +20,11 @@ from numba_sycl.tensor import tensor
 
 _NAME: Final = "numba_dpex"
 #: Names of the host's part of numba-dpex, which compiles whole programs and not kernels, and what to write.
-_NOT_OFFERED: Final = {
+_HOST_LOOPS: Final = "runs functions of the host on a device, which is not supported: launch a kernel over a Range"
+NOT_OFFERED: Final = {
     "dpjit": "compiles functions of the host, which is not supported: call them as plain Python, or use numba.njit",
     "prange": "makes kernels of a host function's loops, which is not supported: launch a kernel over a Range",
+    "offload_to_sycl_device": _HOST_LOOPS,
 }
 #: Modules of numba-dpex that programs import types and errors from, beside its first.
 _MODULES: Final = (
@@ -93,7 +95,7 @@ def _offer() -> None:
         "func": device_func,
         "kernel": kernel,
         "kernel_api": kernel_api,
-        **{name: _not_offered(name, instead) for name, instead in _NOT_OFFERED.items()},
+        **{name: _not_offered(name, instead) for name, instead in NOT_OFFERED.items()},
     }
     vars(_module(_NAME)).update(names)
     for path in _MODULES:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from numba_sycl.errors import ArgumentError, KernelCompileError, OptionError
 
 #: Names of numba-dpex before 0.21 that 0.23 has no more, and what to write; `as_numba_dpex(api="0.20")` has them.
-_OLDER: Final = {
+OLDER: Final = {
     "get_global_id": "item.get_id(d), or item.get_global_id(d) of an NdItem",
     "get_local_id": "item.get_local_id(d)",
     "get_group_id": "item.get_group().get_group_id(d)",
@@ -21,6 +21,8 @@ _OLDER: Final = {
     "private": "kernel_api.PrivateArray(shape, dtype)",
     "atomic": "kernel_api.AtomicRef(array, index).fetch_add(value)",
 }
+#: The advice for numba's ``vectorize`` with numba-dpex's target.
+VECTORIZE: Final = "is not supported: write a kernel over a Range, or dpnp's functions of whole arrays"
 #: What numba-dpex raises where this package raises an error of its own.
 ERRORS: Final = {
     "ExecutionQueueInferenceError": ArgumentError,
@@ -52,6 +54,6 @@ def numba_name(name: str) -> Any:
 
         if is_current():
             return importlib.import_module("numba_sycl.code_generation.compile").named(name)
-    if name in _OLDER:
-        raise AttributeError(f'numba-dpex 0.23 has no {name}: write {_OLDER[name]}, or call as_numba_dpex(api="0.20")')
+    if name in OLDER:
+        raise AttributeError(f'numba-dpex 0.23 has no {name}: write {OLDER[name]}, or call as_numba_dpex(api="0.20")')
     raise AttributeError(f"neither numba_sycl nor its numba-dpex has {name}")

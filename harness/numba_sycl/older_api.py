@@ -16,6 +16,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -182,6 +183,7 @@ _IDS: Final = (get_global_id, get_local_id, get_group_id, get_global_size, get_l
 
 def offer(names: Any) -> None:
     """Give the module ``numba_dpex`` these names, ``numba_dppy`` the same, and dpctl what it had in their days."""
+    importlib.import_module("numba_sycl.code_generation.older_calls").refuse_vectorize()
     vars(names).update({function.__name__: function for function in (*_IDS, barrier, mem_fence, kernel)})
     names.LOCAL_MEM_FENCE = names.CLK_LOCAL_MEM_FENCE = 1
     names.GLOBAL_MEM_FENCE = names.CLK_GLOBAL_MEM_FENCE = 2

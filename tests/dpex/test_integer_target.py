@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -163,3 +164,18 @@ def test_pointers_of_our_kernels_do_not_go_through_integers(queue: Any) -> None:
     assert "inttoptr" not in compiled.llvm_ir
     numba_dpex.call_kernel(assign, kapi.Range(8), x[::2], np.float32(1))
     assert dpt.asnumpy(x).tolist() == [1.0, 0.0] * 8
+
+
+def test_functions_of_math_take_integers(queue: Any) -> None:
+    @kernel
+    def run(item: kapi.Item, x: Any, n: Any, m: Any) -> None:
+        x[0] = math.sqrt(n)
+        x[1] = math.floor(m)
+        x[2] = math.pow(m, 3)
+        x[3] = math.isnan(n)
+
+    x = dpt.ones(4, dtype="f8", sycl_queue=queue)
+    arguments = (x, np.int64(9), np.int64(2))
+    built = build(compile_kernel(run, kapi.Range(1), arguments), queue)
+    PreparedLaunch(built, queue, kapi.Range(1), arguments).submit().wait()
+    assert dpt.asnumpy(x).tolist() == [3, 2, 8, 0]

@@ -28,6 +28,13 @@ def arithmetic(item: kapi.NdItem, x, total, old):
 
 
 @kernel
+def negative(item: kapi.NdItem, x, total, table):
+    atomics.fetch_add(total, -1, x[0])
+    kapi.AtomicRef(total, -2).fetch_add(x[0])
+    atomics.fetch_max(table, (-1, -3), x[0])
+
+
+@kernel
 def bits(item: kapi.NdItem, x, total):
     i = item.get_global_id(0)
     atomics.fetch_and(total, 0, x[i])
@@ -51,6 +58,13 @@ def test_arithmetic(dtype):
     assert sorted(old.tolist()) == list(range(ITEMS)), "every work-item saw a value of its own"
     with np.errstate(over="ignore"):
         assert total.tolist() == [ITEMS, start[1] - x.sum(dtype=dtype), x.min(), x.max()]
+
+
+def test_a_negative_index_counts_from_the_end():
+    x, total, table = np.array([5], np.int32), np.zeros(4, np.int32), np.zeros((2, 3), np.int32)
+    total, table = kit.launch(negative, 1, 1, x, total, table)[1:]
+    assert total.tolist() == [0, 0, 5, 5]
+    assert table.tolist() == [[0, 0, 0], [5, 0, 0]]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

@@ -329,7 +329,7 @@ def fetch(operator: str) -> Typer:
             value = context.cast(builder, args[2], plain, array.dtype)
             instruction, operand = modification(builder, operator, array.dtype, value)
             element = spirv.typed(operand, array.dtype)
-            pointer = spirv.element_pointer(context, builder, array, args[0], args[1], parts)
+            pointer = spirv.element_pointer(context, builder, array, args[0], args[1], parts, wraparound=True)
             operands = [
                 spirv.pointer(pointer, element[1]),
                 spirv.constant(spirv_scope),

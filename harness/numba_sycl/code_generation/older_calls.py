@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from llvmlite import ir
 from numba.core import types
 from numba.core.typing import signature
+from numba.np.ufunc.decorators import Vectorize
 
 from numba_sycl.code_generation import calls, checks, spirv
 from numba_sycl.code_generation.calls import INT32, work_item_query
 from numba_sycl.code_generation.device_function import Typer
 from numba_sycl.code_generation.device_types import DeviceArray
 from numba_sycl.code_generation.spirv import Scope, Semantics
+from numba_sycl.errors import NotOffered
 from numba_sycl.kernel_names import AddressSpace
+from numba_sycl.numba_names import VECTORIZE
 
 #: Bytes: the widest vector access of OpenCL C is one of 16 elements of 8 bytes.
 _LOCAL_ALIGNMENT: Final = 128
@@ -85,3 +88,12 @@ def local_array(shape: Any, dtype: Any) -> Any:
         return calls.array_of(context, builder, array, data, extents)
 
     return signature(array, shape, dtype), generate
+
+
+def refuse_vectorize() -> None:
+    """Have numba's ``vectorize`` say what to write where a program names numba-dpex's target."""
+
+    def refuse(function: Any, **_: Any) -> NoReturn:
+        raise NotOffered(f"vectorize of {function.__name__} for dpex {VECTORIZE}")
+
+    Vectorize.target_registry["dpex"] = Vectorize.target_registry["dppy"] = refuse

@@ -41,6 +41,7 @@ from numba_sycl.code_generation.integers import replacements
 from numba_sycl.errors import KernelOnly
 from numba_sycl.kernel_options import called_on_host, options_of_compiler
 from numba_sycl.signature import Signature
+from xebench.dpex import integer_math
 from xebench.dpex.optimizer import NATIVE_WIDTHS, optimise
 from xebench.dpex.translation import KernelModule, translate
 
@@ -85,6 +86,7 @@ class _TargetContext(SPIRVTargetContext):  # type: ignore[misc]
     def refresh(self) -> None:
         super().refresh()
         self.install_registry(replacements)
+        self.install_registry(integer_math.registry)
 
     def prepare_spir_kernel(self, func: Any, argtypes: Any) -> Any:
         func.linkage = "linkonce_odr"

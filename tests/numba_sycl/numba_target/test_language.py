@@ -430,6 +430,13 @@ def wrong_with(item: kapi.Item, x: Any) -> None:
         x[0] = file
 
 
+def wrong_type(item: kapi.Item, x: Any) -> None:
+    number: Any = 1
+    if x[0] > 0:
+        number = "one"
+    x[0] = number  # wrong
+
+
 def wrong_generator(item: kapi.Item, x: Any) -> None:
     x[0] = sum(i * i for i in range(3))  # wrong
 
@@ -479,6 +486,7 @@ UNPLACED = (wrong_return, wrong_finally, wrong_random, wrong_yield, wrong_named,
         (wrong_catch, "no error is raised in device code: test instead of try"),
         (wrong_finally, "no error is raised in device code: test instead of try"),
         (wrong_with, "device code has no with"),
+        (wrong_type, "number is int in one place and str in another: a variable of a kernel has one type"),
         (wrong_generator, "it makes a generator: write a loop"),
         (wrong_yield, "it makes a generator: write a loop"),
         (wrong_del, "device code has no del: leave out del one"),

@@ -35,6 +35,20 @@ for sizes in (dpex.Range(8), dpex.NdRange((8,), (4,)), (8, 2), ((8,), (2,))):
 assert dpex.__version__ == "0.20.0"
 """
 
+REFUSED = """
+import numba
+for call in (
+    lambda: numba.vectorize(["f8(f8)"], target="dpex")(lambda x: x),
+    lambda: dpex.offload_to_sycl_device("cpu"),
+):
+    try:
+        call()
+    except numba_sycl.KernelError as error:
+        assert "write a kernel" in str(error) or "launch a kernel" in str(error), error
+    else:
+        raise AssertionError
+"""
+
 MEMORY = """
 @dpex.func
 def twice(x):
@@ -104,7 +118,7 @@ says("numba_dpex 0.20.0 has been chosen in this process", numba_sycl.as_numba_dp
 """
 
 
-@pytest.mark.parametrize("program", [LAUNCHES, MEMORY, WRONG], ids=["launches", "memory", "wrong"])
+@pytest.mark.parametrize("program", [LAUNCHES, MEMORY, REFUSED, WRONG], ids=["launches", "memory", "refused", "wrong"])
 def test_a_program_of_the_older_api(program: str) -> None:
     done = subprocess.run([sys.executable, "-c", HEAD + program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
