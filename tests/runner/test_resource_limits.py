@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xebench.errors import XebenchError
-from xebench.runner.resource_limits import RunBudget, host_memory_bytes, parse_memory
+from xebench.runner.resource_limits import FIRST_SAMPLE_S, RunBudget, host_memory_bytes, parse_memory
 
 GIB = 1 << 30
 
@@ -83,3 +83,21 @@ def test_a_budget_is_of_the_whole_command_and_keeps_what_the_end_takes() -> None
     now = 111.0
     assert budget.left_s() == -1
     assert tries == 1, "the end is not tried when nothing is left"
+
+
+def test_a_budget_leaves_time_for_a_first_sample_and_says_what_the_start_took() -> None:
+    now, has_sample = 100.0, False
+    budget = RunBudget(10, clock=lambda: now)
+    now = 104.0
+    budget.begin_sampling(lambda: has_sample)
+    assert budget.spent == "the budget of 10 s for the run is spent"
+    now = 109.0
+    budget.begin_sampling(lambda: has_sample)
+    assert budget.left_s() == FIRST_SAMPLE_S
+    assert budget.spent.endswith("spent (9 s of it before the first family: raise --run-budget)")
+    now = 119.0
+    assert budget.left_s() == FIRST_SAMPLE_S - 10
+    has_sample = True
+    assert budget.left_s() == -9
+    now, has_sample = 109.0 + FIRST_SAMPLE_S, False
+    assert budget.left_s() < 0, "a device that gives none ends the run as well"

@@ -112,6 +112,36 @@ def test_a_run_of_which_everything_was_skipped_has_a_status_of_its_own(tmp_path:
     run_xebench(*asked, "--output", str(tmp_path / "other"), "--allow-skipped")
 
 
+def test_answers_come_before_roofs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "alone.py"
+    file.write_text(
+        "import numpy as np\n"
+        "from xebench import Pattern, Problem, output\n"
+        "presets = {'smoke': {'n': 8}, 'default': {'n': 8}}\n"
+        "alone = Pattern('alone', lesson='One.', metric='wall', presets=presets)\n"
+        "@alone.problem\ndef problem(rng, n):\n    return Problem(y=output(n, np.int32, host=True))\n"
+        "@alone.reference\ndef expected(p):\n    return {'y': np.full(p.n, 7)}\n"
+        "@alone.naive\ndef one(session, p):\n    p.y[:] = 7\n"
+    )
+    told = []
+
+    def roofs(*_: object) -> dict[str, object]:
+        told.append((len(load_run(tmp_path / "run").samples), capsys.readouterr()))
+        return {"roofs_from": "measured here", "bandwidth_roof_gbps": 20.0}
+
+    monkeypatch.setattr("xebench.runner.run.lacks_roofs", lambda *_: True)
+    monkeypatch.setattr("xebench.runner.run.measured_roofs", roofs)
+    asked = ("run", file, "--device", "cpu", "--budget", "0.2", "--max-samples", "12", "--output", tmp_path / "run")
+    assert run_here(monkeypatch, *asked) == 0
+    ((samples, written),) = told
+    assert samples and "alone: one " in written.err and not written.out
+    (device,) = load_run(tmp_path / "run").devices.to_dict("records")
+    assert (device["roofs_from"], device["bandwidth_roof_gbps"]) == ("measured here", 20.0)
+    assert device["empty_kernel_ns"] > 0
+
+
 def test_the_example_of_the_docs_runs(good: Run) -> None:
     assert set(good.cases.loc[good.cases["pattern"] == "own_saxpy", "status"]) == {"ok"}
 

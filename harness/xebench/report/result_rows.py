@@ -423,7 +423,9 @@ def device_line(run: Run) -> str:
 
 def _device_line(device: Mapping[Any, Any]) -> str:
     roofs = units.roofs({roof: number(device[roof.column]) for roof in Roof})
-    roof = f"; measured roofs {roofs}{_caches(device['bandwidth_levels'])}" if roofs else ""
+    source = text(device["roofs_from"])
+    measured = f"roofs measured on {source[9:19]}" if source.startswith("measured 2") else "measured roofs"
+    roof = f"; {measured}: {roofs}{_caches(device['bandwidth_levels'])}" if roofs else ""
     what = f"{device['device']}, class {device['device_class']}, driver {device['driver_version']}"
     host = f"{device['host']}: " if text(device["host"]) else ""
     return f"{host}{device['name']} ({what}){roof}"

@@ -32,6 +32,8 @@ from xebench.vocabulary import DeviceClass
 DISTURBED: Final = 1.25
 #: Roofs that may be disturbed in a measurement that is kept; all are where others use the device.
 MOST_DISTURBED: Final = 3
+#: Word before the date in the column ``roofs_from``.
+MEASURED: Final = "measured"
 #: Ends of a probe that leave a roof unknown which the device has.
 _NO_ROOF: Final = ("failed", "undetermined")
 
@@ -78,7 +80,7 @@ class Roofline:
     Attributes:
         device: the device.
         measured_utc: time of the measurement, ISO 8601.
-        load_average: load average of the host over the minute before the measurement.
+        load_average: load average of the host over the minute before the measurement, or before the run that makes it.
         cores: number of cores of the host.
         results: results in the order of the catalogue.
         cached: True if the results are from an earlier measurement.
@@ -139,7 +141,7 @@ class Roofline:
             "bandwidth_levels": named_levels(measured_levels(values), roofs[Roof.BANDWIDTH.column], self._caches),
             "link_roofs": json.dumps({route: values.get(route) for route in ROUTES}),
             "roofs_disturbed": ", ".join(self.disturbed),
-            "roofs_from": "; ".join([f"measured {self.measured_utc}", *self._unknown()]),
+            "roofs_from": "; ".join([f"{MEASURED} {self.measured_utc}", *self._unknown()]),
         }
 
     def _unknown(self) -> list[str]:
@@ -285,7 +287,7 @@ class Store:
         readable = re.sub(r"[^A-Za-z0-9.]+", "-", f"{device.name} {device.driver_version}").strip("-")
         return self.folder / f"{readable[:80]}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}.json"
 
-    def load(self, device: DeviceInfo) -> Roofline | None:
+    def load(self, device: DeviceInfo, most_age: timedelta = MOST_AGE) -> Roofline | None:
         """The kept results of a device, if they are whole and not too old."""
         try:
             kept = msgspec.json.decode(self.path(device).read_bytes(), type=Roofline)
@@ -294,7 +296,11 @@ class Store:
             return None
         complete = [result.probe for result in kept.results] == [probe.name for probe in PROBES]
         same = _identity(kept.device) == _identity(device)
-        return replace(kept, cached=True) if same and complete and age <= MOST_AGE else None
+        return replace(kept, cached=True) if same and complete and age <= most_age else None
+
+    def last(self, device: DeviceInfo) -> Roofline | None:
+        """The kept results of a device, however old."""
+        return self.load(device, timedelta.max)
 
     def keep(self, measured: Roofline) -> None:
         """Keep a measurement; a folder or disk that refuses is no error."""
@@ -320,6 +326,7 @@ def measure_roofline(
     names: Sequence[str] = (),
     refresh: bool = False,
     store: Store | None = None,
+    load_average: float | None = None,
     say: Callable[[str], None] = lambda text: None,
     ask: Ask = ask,
 ) -> Roofline:
@@ -330,6 +337,7 @@ def measure_roofline(
         names: names of probes; all if empty. Measurements of some probes are neither stored nor loaded.
         refresh: True to measure again despite a stored measurement.
         store: store of measurements; the user's cache folder if None.
+        load_average: load of the host before this program used the device; None for the load now.
         say: callback with the current group.
         ask: function that runs a module in a child process.
 
@@ -341,7 +349,8 @@ def measure_roofline(
     kept = None if refresh or names else store.load(device)
     if kept is not None:
         return kept
-    measured = Roofline(device, now(), os.getloadavg()[0], len(os.sched_getaffinity(0)), ())
+    load_average = os.getloadavg()[0] if load_average is None else load_average
+    measured = Roofline(device, now(), load_average, len(os.sched_getaffinity(0)), ())
     results = ask_probes(device.device, names or [probe.name for probe in PROBES], say=say, ask=ask)
     measured = replace(measured, results=tuple(results))
     if not names and measured.trusted:

@@ -79,9 +79,15 @@ def _control_group_limits(root: Path) -> list[int]:
     return limits
 
 
+#: Seconds that a run has after its start for a first sample.
+FIRST_SAMPLE_S: Final = 30.0
+
+
 @dataclass
 class RunBudget:
     """Seconds that a whole run may take.
+
+    Until there is a sample, `FIRST_SAMPLE_S` are left after the start, whatever the limit: no run ends without one.
 
     Attributes:
         seconds: limit in seconds; None for no limit.
@@ -98,6 +104,16 @@ class RunBudget:
     def __post_init__(self) -> None:
         if self.begun_s is None:
             self.begun_s = self.clock()
+        self._sampling_s = self.begun_s
+        self._has_sample: Callable[[], bool] = lambda: True
+
+    def begin_sampling(self, has_sample: Callable[[], bool]) -> None:
+        """Note that the start of the run is over.
+
+        Args:
+            has_sample: function that returns True as soon as there is a sample.
+        """
+        self._sampling_s, self._has_sample = self.clock(), has_sample
 
     def left_s(self) -> float:
         """The seconds left for measuring; infinite without a limit."""
@@ -105,12 +121,17 @@ class RunBudget:
             return math.inf
         # the estimate takes time itself, so it is skipped when none is left
         reserve_s = self.reserve_s() if self._rest_s() > 0 else 0.0
-        return self._rest_s() - reserve_s
+        left_s = self._rest_s() - reserve_s
+        least_s = 0.0 if self._has_sample() else FIRST_SAMPLE_S - (self.clock() - self._sampling_s)
+        return max(left_s, least_s) if least_s > 0 else left_s
 
     @property
     def spent(self) -> str:
-        """The message when nothing is left."""
-        return f"the budget of {self.seconds:g} s for the run is spent"
+        """The message when nothing is left; it names the start where that took most."""
+        assert self.begun_s is not None
+        told, start_s = f"the budget of {self.seconds:g} s for the run is spent", self._sampling_s - self.begun_s
+        long = self.seconds is not None and start_s > self.seconds / 2
+        return f"{told} ({start_s:.0f} s of it before the first family: raise --run-budget)" if long else told
 
     def _rest_s(self) -> float:
         assert self.seconds is not None and self.begun_s is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import msgspec
@@ -17,11 +18,13 @@ from xebench.measuring.device_worker import DeviceWorker, start_worker
 from xebench.measuring.sampling import Clock, Sampling
 from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
-from xebench.results import Run, RunWriter, schema
+from xebench.records.points import rows
+from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis.summaries import superseding
 from xebench.results.provenance import manifest
+from xebench.roofs.measure import MEASURED
 from xebench.runner import resume
-from xebench.runner.calibration import device_columns
+from xebench.runner.calibration import ROOFS_S, kept_roofs, lacks_roofs, measured_roofs
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.manager import Manager
 from xebench.runner.resource_limits import (
@@ -49,6 +52,9 @@ GROWTH: Final = 2.0
 REPORT_PART: Final = 0.5
 
 LAST_S: Final = 2.0
+
+#: Largest part of the run's budget that is kept for measuring roofs.
+ROOFS_PART: Final = 0.1
 
 
 @dataclass
@@ -177,7 +183,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         XebenchError: the run to resume was measured on another device, the device is in use (``exclusive``), or an
             option contradicts another.
     """
-    budget = options.budget()
+    budget, load_average = options.budget(), os.getloadavg()[0]
     environment = runtime.relevant_environment()  # the user's own: loading the runtime sets some for this process
     with StopSignals() as signals:
         try:
@@ -211,7 +217,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                 with _open(options, earlier, progress, environment) as writer:
                     return _PartOfRun(
                         plan, options, sampling, progress, signals, budget, worker, looks, device, earlier, held, writer
-                    ).run()
+                    ).run(load_average)
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
 
@@ -258,7 +264,10 @@ def _open(options: Options, earlier: Run | None, progress: Progress, environment
 
 @dataclass
 class _PartOfRun:
-    """The part of a run that one process does: all of it, or from where an earlier process was cut off."""
+    """The part of a run that one process does: all of it, or from where an earlier process was cut off.
+
+    Answers come first: the device's roofs are measured after the last family.
+    """
 
     plan: Sequence[Family]
     options: Options
@@ -276,11 +285,15 @@ class _PartOfRun:
     def __post_init__(self) -> None:
         self._end = RunEnd(self.writer, self.progress, self.signals)
 
-    def run(self) -> Run:
-        """Measure, and leave a finished folder however that ends."""
-        return self._end.after(self._measure)
+    def run(self, load_average: float) -> Run:
+        """Measure, and leave a finished folder however that ends.
 
-    def _measure(self) -> str | None:
+        Args:
+            load_average: load of the host before the run.
+        """
+        return self._end.after(partial(self._measure, load_average))
+
+    def _measure(self, load_average: float) -> str | None:
         """Measure the plan; return why the run ended before the plan was done, or None."""
         missing, first = list(self.plan), (0, 0)
         unfinished: list[FamilyProgress] = []
@@ -297,11 +310,10 @@ class _PartOfRun:
             ]
             more = f", {len(unfinished)} {'waits' if len(unfinished) == 1 else 'wait'} for more" if unfinished else ""
             self.progress.say(f"{len(missing)} of {len(self.plan)} families are missing{more}")
-            if not missing and not unfinished:
+            if not missing and not unfinished and not self._lacks_roofs:
                 return None
             with self.signals.held():
                 self.writer.append_checks(superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
-        # its roofs are measured once in a run
         row = resume.recorded_device(self.earlier) or {
             **dict.fromkeys(schema.columns("devices")),
             **self.device.to_row(),
@@ -310,16 +322,47 @@ class _PartOfRun:
         manager = self._manager(row, first)
         try:
             if row["roofs_from"] is None:
-                self.progress.stage("roofs")
-                preset = self.options.recipe.preset
-                row.update(device_columns(manager, self.device, self.options.roofs, preset))
+                self.progress.stage("the instrument's own error")
+                kept = kept_roofs(self.device, self.options.roofs, self.options.recipe.preset)
+                row.update({**manager.measure_instrument(), **kept})
                 self.writer.append("devices", [row])
             manager.announce(missing)
             for progress in unfinished:
                 manager.restore(progress)
-            return self._measure_rounds(manager, [*missing, *(progress.family for progress in unfinished)])
+            ended_by = self._measure_rounds(manager, [*missing, *(progress.family for progress in unfinished)])
         finally:
             manager.close()
+        if self._lacks_roofs and (self._roofs_s or self.budget.left_s() >= ROOFS_S):
+            self._tell_times()
+            self.progress.say(
+                "every family has been measured; the device's roofs follow, which serve later runs as well"
+            )
+            self.progress.stage("roofs")
+            row = {**row, **measured_roofs(self.device, self.options.roofs, load_average)}
+            self.writer.append("devices", [row])
+        return ended_by
+
+    @cached_property
+    def _lacks_roofs(self) -> bool:
+        """True if no earlier session measured the roofs, and none are kept."""
+        recorded = resume.recorded_device(self.earlier)
+        known = recorded is not None and str(recorded["roofs_from"]).startswith(MEASURED)
+        return not known and lacks_roofs(self.device, self.options.roofs, self.options.recipe.preset)
+
+    @property
+    def _roofs_s(self) -> float:
+        """Seconds of the run's budget that are kept for roofs: none where they are more than a small part of it."""
+        part_s = ROOFS_PART * (self.budget.seconds or 0.0)
+        return ROOFS_S if self._lacks_roofs and part_s >= ROOFS_S else 0.0
+
+    def _tell_times(self) -> None:
+        """Print the times of variants that are compared with nothing: what is compared has had its lines."""
+        if not any(len(family.pattern.variants) == 1 for family in self.plan):
+            return
+        run = load_run(self.writer.path)
+        for row in rows(run.summaries[~run.summaries["family_id"].isin(run.pairs["family_id"])]):
+            if row["median_ns"]:
+                self.progress.finished(row["pattern"], [(row["variant"], f"{row['median_ns'] / 1e3:.4g} us")])
 
     def _manager(self, row: Mapping[str, Any], first: tuple[int, int]) -> Manager:
         watch = SharingWatch(self.lock, self._tell_of_other_run)
@@ -342,7 +385,9 @@ class _PartOfRun:
         plan = self.options.round_plan()
         # a worker has one environment and is kept, so the first round starts them one after another
         families = sorted(families, key=lambda family: sorted(family.pattern.environment.items()))
-        self.budget.reserve_s = EndTrials(self.writer).seconds
+        end, before = EndTrials(self.writer), manager.next_sample
+        self.budget.reserve_s = lambda: end.seconds() + self._roofs_s
+        self.budget.begin_sampling(lambda: manager.next_sample > before)
         unfinished = Rounds(families, manager, plan, self.budget, self.progress, held=self.signals.held).run()
         if unfinished.never:
             manager.announce(unfinished.never, f"not measured: {self.budget.spent}")
