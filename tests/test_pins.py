@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ def conda(file: str = "conda-env.yml") -> dict[str, str]:
     text = (ROOT / file).read_text().partition("dependencies:")[2]
     found = re.findall(r"^  - ([A-Za-z0-9_.-]+?)(?:=(\S+)|>=\S+)?$", text, re.MULTILINE)
     return {normal(name): version for name, version in found}
+
+
+def after_conda() -> dict[str, str]:
+    """Name to version of what pip installs after conda, by the comment of its file."""
+    (line,) = re.findall(r"^#   pip install --no-deps (.*) -e \.$", (ROOT / "conda-env.yml").read_text(), re.MULTILINE)
+    return {normal(name): version for name, version in (each.split("==") for each in line.split())}
 
 
 def exact(specifiers: dict[str, str]) -> dict[str, str]:
@@ -112,7 +119,6 @@ def test_conda_has_the_same_exact_versions() -> None:
         "dpctl",
         "dpnp",
         "numpy",
-        "intel-opencl-rt",
         "dpcpp-llvm-spirv",
     ):
         assert name in there, name
@@ -127,7 +133,29 @@ def test_conda_brings_everything_that_the_project_imports() -> None:
     wanted = {normal(re.split(r"[=<>]", text)[0]) for text in _wanted(data)}
     # the parts of the SYCL runtime are one package there
     parts = {"intel-sycl-rt", "intel-cmplr-lib-rt", "intel-cmplr-lib-ur", "intel-openmp"}
-    assert wanted - parts <= set(conda())
+    assert wanted - parts <= {*conda(), *after_conda()}
+
+
+def test_pip_brings_the_driver_that_conda_cannot_be_asked_for() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    overrides = dict(text.split("==") for text in data["tool"]["uv"]["override-dependencies"])
+    assert after_conda() == overrides
+    assert not set(overrides) & set(conda())
+
+
+@pytest.mark.numba_dpex
+def test_conda_is_asked_for_nothing_that_contradicts_itself() -> None:
+    """Conda has no overrides, as pip's ``--no-deps`` and uv's are."""
+    asked = {name: version for name, version in conda().items() if name != "python"}
+    required = [
+        (name, Requirement(text))
+        for name, version in asked.items()
+        if version and metadata.version(name) == version
+        for text in metadata.requires(name) or ()
+    ]
+    between = [(name, each) for name, each in required if asked.get(normal(each.name))]
+    assert ("mkl-dpcpp", "dpcpp-cpp-rt") in [(name, normal(each.name)) for name, each in between]
+    assert not [f"{name}: {each}" for name, each in between if asked[normal(each.name)] not in each.specifier]
 
 
 def test_conda_of_today_brings_what_the_current_stack_imports_and_nothing_of_the_pinned() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes.util
+import importlib.util
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from numba_sycl import libraries
 from xebench.doctor import examination as doctor
 from xebench.doctor.examination import Report, SelfTest, examine
 from xebench.system.children.process import ChildReply
-from xebench.system.runtime import gpu_drivers, list_devices, packages, sycl_headers
+from xebench.system.runtime import gpu_drivers, list_devices, mpi, packages, sycl_headers
+from xebench.system.runtime.devices import DeviceInfo
 from xebench.system.runtime.packages import Finding
 
 CPU = replace(GPU, device="opencl:cpu:0", backend="opencl", device_class="cpu", name="Xeon")
@@ -216,3 +218,27 @@ def test_this_machine_and_every_device_here_computes_right(monkeypatch: pytest.M
     assert report.devices == tuple(list_devices()), "as it came from the child"
     assert len(report.devices) == len(report.selftests) > 0
     assert {finding.topic for finding in report.findings} >= {"python", "packages", "runtime", "opencl", "devices"}
+
+
+@pytest.mark.parametrize(("device", "status"), [(GPU, "warning"), (CPU, "ok")])
+def test_without_buffers_on_level_zero_the_step_is_named(
+    monkeypatch: pytest.MonkeyPatch, device: DeviceInfo, status: str
+) -> None:
+    monkeypatch.setattr(sycl_headers, "is_current", lambda: False)
+    devices_are(monkeypatch, device)
+    found = about(examine(), "SYCL buffers")
+    assert found.status == status
+    assert "--device opencl:gpu" in found.next_step
+    assert "the current stack" in found.next_step
+
+
+def test_mpi_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    found = about(examine(), "MPI")
+    assert (found.status, found.next_step) == ("ok", "pip install mpi4py mpich")
+    assert found.detail == "not needed but for patterns with ranks: there is no mpi4py"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(mpi, "_launcher", lambda: Path("/usr/bin/mpiexec"))
+    found = about(examine(), "MPI")
+    assert (found.status, found.next_step) == ("ok", "")
+    assert found.detail.startswith("/usr/bin/mpiexec, mpi4py ")

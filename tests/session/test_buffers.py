@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -214,3 +215,20 @@ def test_a_traced_execution_shows_where_the_host_waits_for_buffers(session: Any)
         "open a host accessor",
         "free a buffer",
     ]
+
+
+def test_the_pinned_stack_names_the_way_to_buffers_on_level_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xebench.errors import Unsupported
+    from xebench.session.buffers import find
+    from xebench.system.runtime import sycl_headers, sycl_shim
+
+    queue: Any = SimpleNamespace(sycl_device=SimpleNamespace(backend=SimpleNamespace(name="level_zero")))
+    monkeypatch.setattr(sycl_headers, "headers", lambda: None)
+    sycl_shim.load.cache_clear()
+    monkeypatch.setattr(find, "is_current", lambda: False)
+    with pytest.raises(Unsupported, match="needs .*: run with --device opencl:gpu, or on the current stack"):
+        find.buffers_on(queue)
+    monkeypatch.setattr(find, "is_current", lambda: True)
+    with pytest.raises(Unsupported, match="needs the headers of intel-sycl-rt 2025 or later$"):
+        find.buffers_on(queue)
+    sycl_shim.load.cache_clear()

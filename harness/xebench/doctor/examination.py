@@ -29,8 +29,9 @@ from xebench.system.children.process import ask
 from xebench.system.runtime import gpu_drivers, list_devices, load, packages
 from xebench.system.runtime.devices import DeviceInfo, other_gpus
 from xebench.system.runtime.loading import compiler_finding, cpu_driver_finding, runtime_finding
+from xebench.system.runtime.mpi import mpi_finding
 from xebench.system.runtime.packages import SETUP, Finding
-from xebench.system.runtime.sycl_headers import buffers_finding
+from xebench.system.runtime.sycl_headers import BUFFERS, buffers_finding
 from xebench.system.runtime.variables import hiding_variables
 
 
@@ -58,7 +59,8 @@ def _command() -> list[str]:
 
 def _check_environment() -> None:
     if in_conda():
-        raise XebenchError("pip's pinned set is not for conda: run conda env update --file conda-env.yml")
+        step = "run conda env update --file conda-env.yml, then the line of pip in it"
+        raise XebenchError(f"pip's pinned set is not for conda: {step}")
     wanted, running = (".".join(map(str, version)) for version in (packages.FIRST_PYTHON, sys.version_info[:2]))
     if not packages.FIRST_PYTHON <= sys.version_info[:2] < packages.BEYOND_PINNED:
         step = f"install xebench into a virtual environment of Python {wanted} and run {packages.SETUP} there"
@@ -167,6 +169,7 @@ def examine() -> Report:
         compiler_finding(),
         runtime_finding(),
         buffers_finding(),
+        mpi_finding(),
     ]
     findings += _opencl_findings()
     broken = any(finding.status == "error" for finding in findings)
@@ -181,7 +184,7 @@ def examine() -> Report:
     if failure is not None:
         step = "check the drivers above; DPCTL_VERBOSITY=error prints reasons"
         findings.append(Finding("devices", "error", "devices", f"listing them: {failure}", step))
-    findings = [_as_offered(finding, devices) for finding in findings]
+    findings = [_as_needed(_as_offered(finding, devices), devices) for finding in findings]
     findings += _device_findings(devices, results, findings)
     if devices and (notice := other_gpus(devices[0], devices)):
         findings.append(Finding("devices", "ok", "GPUs", notice))
@@ -194,6 +197,13 @@ def _as_offered(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
     if finding.title != gpu_drivers.OPENCL_GPU_DRIVER or finding.status == "ok" or gpu is None:
         return finding
     return Finding(finding.topic, "ok", finding.title, f"{gpu.driver_version}, which offers {gpu.name}")
+
+
+def _as_needed(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
+    """The finding on buffers: their lack on Level Zero is a problem where such a device would be used."""
+    if finding.title == BUFFERS and finding.next_step and devices and devices[0].device.startswith("level_zero"):
+        return replace(finding, status="warning")
+    return finding
 
 
 def _package_findings() -> list[Finding]:

@@ -27,11 +27,12 @@ from xebench.measuring.device_worker import START_TIMEOUT_S, DeviceWorker, Lost,
 from xebench.measuring.messages import Call, Done, Failed, Ready, Returned, WorkerMessage, pickled, unpickled
 from xebench.measuring.place import Place
 from xebench.measuring.remote import BeginProblem, Peers, RankIdentity, RemotePlace, count_ranks, words_of
-from xebench.measuring.serve import LAUNCH, RANK, find_launcher
+from xebench.measuring.serve import LAUNCH, RANK
 from xebench.patterns.pattern import Variant
 from xebench.system.children import Program, process
 from xebench.system.children.process import how_it_ended
 from xebench.system.children.worker import Receiver, Sender, UnreadableMessage
+from xebench.system.runtime.mpi import find_launcher
 from xebench.vocabulary import Status
 
 #: Seconds that the other ranks have to fail or finish after one failed; later they are waiting for it.

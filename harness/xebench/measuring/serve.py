@@ -15,25 +15,23 @@ from __future__ import annotations
 
 import faulthandler
 import importlib
-import importlib.util
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
 import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final, NoReturn
 
-from xebench.errors import Unsupported, XebenchError, describe_error
+from xebench.errors import XebenchError, describe_error
 from xebench.measuring.machine_monitor import note_stops
 from xebench.measuring.messages import Done, Failed, Ready
 from xebench.system import runtime
 from xebench.system.children import Program
 from xebench.system.children.process import STOPPING, be_the_first_to_go, run_as_child
 from xebench.system.children.worker import ActivityPage, Parent
+from xebench.system.runtime.mpi import find_launcher
 
 #: First arguments of ranks, and of their launcher.
 RANK: Final = "rank"
@@ -99,9 +97,6 @@ def _serve_as_rank(path: str, device: str, environment: str) -> int:
     return status
 
 
-_NAME: Final = "mpiexec"
-_HOW: Final = "pip install mpi4py mpich"
-
 #: As root (in a container), with more ranks than cores, and without pinning to cores; each MPI reads its own.
 _VARIABLES: Final[Mapping[str, str]] = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -115,21 +110,6 @@ _VARIABLES: Final[Mapping[str, str]] = {
 }
 #: Has Intel's take pointers to memory of a GPU (G 19054); it crashes where there is none.
 _OFFLOAD: Final = "I_MPI_OFFLOAD"
-
-
-def find_launcher() -> Path:
-    """The path of MPI's launcher: beside this Python's programs, else on the path.
-
-    Raises:
-        Unsupported: there is no MPI, or Python cannot talk to it.
-    """
-    if importlib.util.find_spec("mpi4py") is None:
-        raise Unsupported(f"needs MPI: {_HOW} (there is no mpi4py)")
-    beside = Path(sys.executable).with_name(_NAME)
-    found = str(beside) if beside.exists() else shutil.which(_NAME)
-    if found is None:
-        raise Unsupported(f"needs MPI: {_HOW} (there is no {_NAME})")
-    return Path(found)
 
 
 def become_launcher(device: str, of_variant: str, *ranks: str) -> NoReturn:

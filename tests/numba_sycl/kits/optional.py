@@ -46,7 +46,7 @@ def is_here(what: str | None) -> bool:
     if what == "Level Zero driver":
         return (LIBRARIES / "libze_intel_gpu.so.1").exists()
     if what == "mpiexec":
-        from xebench.measuring.serve import find_launcher
+        from xebench.system.runtime.mpi import find_launcher
 
         try:
             find_launcher()

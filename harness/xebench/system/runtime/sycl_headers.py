@@ -10,6 +10,10 @@ from numba_sycl import libraries
 from numba_sycl.stacks import is_current
 from xebench.system.runtime.packages import Finding, mend_command
 
+BUFFERS: Final = "SYCL buffers"
+#: The way to buffers where the pinned stack has none.
+WITHOUT_LEVEL_ZERO: Final = "run with --device opencl:gpu, or on the current stack (pip install in another environment)"
+
 COMPILERS: Final = ("c++", "g++", "clang++")
 
 
@@ -34,11 +38,11 @@ def obstacle() -> str:
 
 def buffers_finding() -> Finding:
     """A finding on ``session.buffer``: whose buffers are there?"""
-    lacking, title = obstacle(), "SYCL buffers"
+    lacking = obstacle()
     if not lacking:
-        return Finding("runtime", "ok", title, f"SYCL's own, and kernels in SYCL C++, by {compiler()}")
+        return Finding("runtime", "ok", BUFFERS, f"SYCL's own, and kernels in SYCL C++, by {compiler()}")
     detail = f"OpenCL's, and none on Level Zero: SYCL's own, and kernels in SYCL C++, need {lacking}"
     if not is_current():
-        return Finding("runtime", "ok", title, detail)
+        return Finding("runtime", "ok", BUFFERS, detail, f"on Level Zero {WITHOUT_LEVEL_ZERO}")
     step = "install g++ (any package manager)" if headers() else mend_command(["intel-sycl-rt"])
-    return Finding("runtime", "warning", title, detail, step)
+    return Finding("runtime", "warning", BUFFERS, detail, step)
