@@ -1,4 +1,4 @@
-"""Pages that are written by hand: their lines can be read, their links lead somewhere, their commands are accepted."""
+"""Pages that are written by hand: their links lead somewhere, their commands are accepted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in GENERATED),
 ]
-LONGEST_LINE = 120
 
 COMMANDS = {
     command.removeprefix("xebench ")
@@ -27,17 +26,6 @@ COMMANDS = {
     for command in documented.commands(page)
     if command.startswith("xebench ")
 }
-
-
-def prose(page: Path) -> str:
-    """A page without code, tables and what is generated."""
-    text = re.sub(r"^```.*?^```$|<!-- .*?<!-- end of .*?-->", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    return re.sub(r"^\|.*$", "", text, flags=re.M)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_lines_of_prose_fit_a_screen(page: Path) -> None:
-    assert not [line for line in prose(page).splitlines() if len(line) > LONGEST_LINE]
 
 
 def headings(page: Path) -> set[str]:

@@ -213,10 +213,6 @@ def test_old_runs_stay_readable_with_all_additions(copy: Path) -> None:
     assert int(python(copy, "-c", OPEN)) >= 4
 
 
-def test_there_are_the_seven_additions() -> None:
-    assert len(SECTIONS) == 7
-
-
 @pytest.mark.nightly
 def test_what_tests_complain_of_is_what_the_page_says(stages: dict[str, Any]) -> None:
     text = (ROOT / "docs/extending.md").read_text(encoding="utf-8").partition("## Before you commit\n")[2]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
 
 import pytest
@@ -22,6 +24,14 @@ class Done(NamedTuple):
 
 #: What the fixture `here` gives (`tests/conftest.py`).
 Here = Callable[..., Done]
+
+
+def run_quietly(*arguments: object) -> Done:
+    """The command in this process, for tests and fixtures alike: its status and what it wrote."""
+    output, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(errors):
+        status = run_here(patch, *arguments)
+    return Done(status, output.getvalue(), errors.getvalue())
 
 
 def run_here(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:

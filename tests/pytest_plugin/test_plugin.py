@@ -124,14 +124,14 @@ def test_host_work(own_benchmark):
 
 
 class Busy:
-    '''In place of a queue that nobody times: it has work left when a function gave it some.'''
+    '''In place of a queue that nobody times: its work takes as long again as the function that submitted it.'''
 
-    has_work = False
+    since = None
 
     def wait(self):
-        if self.has_work:
-            time.sleep(0.05)
-        self.has_work = False
+        if self.since is not None:
+            time.sleep(max(0.02, time.perf_counter() - self.since))
+        self.since = None
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def early(own_benchmark, monkeypatch):
     once = launch(own_benchmark, 10)
 
     def early():
-        queue.has_work = True
+        queue.since = time.perf_counter()
         return once()
 
     return early

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from command_kit import run_here
+from command_kit import run_here, run_quietly
 from pattern_copies import write_pattern
 from signals_kit import HEEDING_SIGNALS
 
@@ -52,8 +52,10 @@ def command(*arguments: str, program: Sequence[str] = ("-m", "xebench")) -> list
     return [sys.executable, *program, "run", *arguments]
 
 
-def smoke(output: Path, *arguments: str, budget: str = "0.1") -> tuple[str, ...]:
-    return (*arguments, "--preset", "smoke", "--budget", budget, "--device", "cpu", "--output", str(output))
+def smoke(output: Path, *arguments: str) -> tuple[str, ...]:
+    """A short run, on a loaded machine, too: a number of samples ends it."""
+    limits = () if "--budget" in arguments else ("--budget", "30", "--max-samples", "12")
+    return (*arguments, *limits, "--preset", "smoke", "--device", "cpu", "--output", str(output))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,10 +68,9 @@ def _alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def run_xebench(*arguments: str, status: int) -> str:
     """Run to the end; gives what it said on standard error."""
-    environment = {**os.environ, "XEBENCH_TEST_GATE": "/dev/null/gate"}
-    done = subprocess.run(
-        command(*arguments), capture_output=True, text=True, check=False, timeout=300, env=environment
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XEBENCH_TEST_GATE", "/dev/null/gate")
+        done = run_quietly("run", *arguments)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -124,7 +125,7 @@ def going(
     program: Sequence[str] = ("-m", "xebench"),
 ) -> Iterator[Going]:
     asked = (
-        ("--resume", str(output)) if resume else smoke(output, *names, budget="2")
+        ("--resume", str(output)) if resume else smoke(output, *names, "--budget", "2")
     )  # a loaded machine comes to the gate, too
     gate = output.with_suffix(".gate")
     gate.touch()
@@ -295,13 +296,14 @@ def test_a_killed_worker_costs_a_variant_and_a_stopped_run_nothing(tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_lid_that_is_shut_costs_no_more_than_a_sample(tmp_path: Path) -> None:
-    """All processes stop for longer than a worker may be silent."""
-    with going(tmp_path / "run", "--timeout", "10") as run:
+    """All processes stop, and when they go on the clock is beyond what a worker may be silent."""
+    with going(tmp_path / "run", "--timeout", "10000", program=("-c", LEAPING)) as run:
         everybody = family_of(run.process.pid)
-        for signal_number in (signal.SIGSTOP, signal.SIGCONT):
-            for pid in everybody:
-                os.kill(pid, signal_number)
-            time.sleep(12 if signal_number == signal.SIGSTOP else 0)
+        for pid in everybody:
+            os.kill(pid, signal.SIGSTOP)
+        run.output.with_suffix(".leap").touch()
+        for pid in everybody:
+            os.kill(pid, signal.SIGCONT)
         run.gate.unlink()
         run.ends(0)
     done = load_run(run.output)

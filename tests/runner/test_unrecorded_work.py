@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_kit import run_quietly
 
 import xebench
 from xebench.results import Run
@@ -22,8 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     output = tmp_path_factory.mktemp("unrecorded") / "run"
     names = ("direct", "unseen", "unseen_baseline", "on_host", "slow_baseline", "--path", str(FILE))
     limits = ("--preset", "smoke", "--device", "cpu", "--max-samples", "12", "--budget", "30")
-    command = [sys.executable, "-m", "xebench", "run", *names, *limits, "--output", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = run_quietly("run", *names, *limits, "--output", output)
     assert done.returncode == 1, done.stdout + done.stderr
     return xebench.load_run(output)
 
