@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
-from xebench.measuring.messages import CaseOver, MeasureFamily, TableRows
+from xebench.measuring.messages import MeasureInstance, TableRows
 from xebench.measuring.sampling import Sampling
+from xebench.measuring.stopping import NEXT_INSTANCE, Instances, Series, end_of_round
 from xebench.system.children.worker import ActivityPage
+from xebench.vocabulary import Status
 
 
 class Sender:
@@ -26,8 +29,6 @@ class Sender:
     def send(self, message: Any) -> None:
         if isinstance(message, TableRows):
             self.rows[message.table] += message.rows
-        elif isinstance(message, CaseOver):
-            self.cases[message.variant] = message.result.columns()
 
     def samples(self, **wanted: Any) -> list[dict[str, Any]]:
         return [row for row in self.rows["samples"] if all(row[name] == value for name, value in wanted.items())]
@@ -54,25 +55,39 @@ def measure(path: Path, pattern: str, *, rounds: int = 1, last: bool = True, **s
 
     session = Session.on("cpu")
     variants = list(find_pattern(str(path), pattern).variants)
-    request = MeasureFamily(
+    request = MeasureInstance(
         source=str(path),
         pattern=pattern,
         parameters=dict(find_pattern(str(path), pattern).presets["smoke"]),
         variants=variants,
         case_ids={name: name for name in variants},
-        sampling=Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}),
         seed=1,
-        last=last,
+        limits=Instances(Sampling()).limits,
     )
+    limits = Sampling(**{"budget_s": 0.5, "min_blocks": 6, "max_blocks": 12, **sampling}).for_each_state()
     store = ProblemStore(1 << 30)
     sender, activity, pool = Sender(), ActivityPage.create(), Pool("cpu")
     try:
         kept: Any = sender
         own = Sums(session.queue), pool, store, partial(Flusher, session.queue)
-        for number in range(rounds):
-            of_round = structs.replace(request, first_block=1000 * number)
-            FamilyRun(of_round, session, describe(session.device), kept, activity, *own).run()
-            assert activity.read(variants) == (None, "idle")
+        number, earlier = 0, list[Mapping[str, Series]]()
+        for of_round in range(rounds):
+            request = structs.replace(request, first_block=1000 * of_round)
+            run = FamilyRun(request, session, describe(session.device), kept, activity, *own)
+            ends: list[str] = []
+            for state in limits.states:
+                instances, reason, good = Instances(limits, earlier, last=last), NEXT_INSTANCE, True
+                while reason == NEXT_INSTANCE and good:
+                    one = run.measure(structs.replace(request, number=number, state=state, limits=instances.limits))
+                    reason, number = instances.add(one.series, one.blocks, one.seconds, enough=one.enough), number + 1
+                    earlier.append(one.series)
+                    good = any(result.status == Status.OK for result in one.results.values())
+                ends.append(reason)
+            end = end_of_round(ends, last=last)
+            for name, result in run.finish(first=not of_round).results.items():
+                stopped_by = end if result.status == Status.OK else ""
+                odd_size = result.odd_size or sender.cases.get(name, {}).get("odd_size")
+                sender.cases[name] = structs.replace(result, stopped_by=stopped_by, odd_size=odd_size).columns()
     finally:
         activity.close()
         pool.close()

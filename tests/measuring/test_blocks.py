@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instances_kit import RoundRule
 
 from xebench.measuring.sampling import Sampling, SamplingEnd, block_orders, sample_family
-from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.stopping import NEXT_INSTANCE
 from xebench.vocabulary import State
 
 NAMES = ("naive", "optimized", "library")
@@ -208,7 +209,7 @@ def test_a_slow_start_is_seen_in_the_first_instance_and_the_others_warm_up_for_a
     """As a GPU was seen to do it: for 16 executions one side takes four times as long as from then on."""
     source = np.random.default_rng(3)
     limits = Sampling(precision=0.01, budget_s=60.0, min_instances=6)
-    rule, done = Instances(limits, "a", clock=lambda: 0.0), SamplingEnd(NEXT_INSTANCE, 0)
+    rule, done = RoundRule(limits, "a", clock=lambda: 0.0), SamplingEnd(NEXT_INSTANCE, 0)
     hot: list[int] = []
     while done.stopped_by == NEXT_INSTANCE:
         taken = Counter[str]()
@@ -226,5 +227,5 @@ def test_a_slow_start_is_seen_in_the_first_instance_and_the_others_warm_up_for_a
         assert len(hot) == 1 or taken["warmup"] // 2 >= 16, "all but the first instance warm up for as long"
     assert done.stopped_by == "precision"
     assert hot[0] >= 3 * 14 and max(hot[1:]) < 32, "the first one is sampled until its start is surely over"
-    later = [np.median(one["b"]) for one in rule.taken()[1:]]
+    later = [np.median(one["b"]) for one in rule.taken[1:]]
     assert np.exp(np.mean(later)) == pytest.approx(1.25, rel=0.01)

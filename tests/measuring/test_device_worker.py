@@ -9,13 +9,13 @@ import pytest
 
 from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.device_worker import DeviceWorker, Lost
-from xebench.measuring.messages import Call, Done, Failed, Ready, Returned, VariantChecked, pickled
+from xebench.measuring.messages import Call, Done, Failed, Ready, Returned, Stage, Step, pickled
 from xebench.patterns.registry import builtin_files
 from xebench.system.children.worker import WorkerDied, WorkerEnded, WorkerHung, WorkerKilled
 from xebench.vocabulary import Status
 
 OWN, OTHER = (str(file) for file in builtin_files()[:2])
-READY, DONE, CHECKED = Ready(), Done(), VariantChecked("a")
+READY, DONE, CHECKED = Ready(), Done(), Step("a", Stage.CHECK)
 
 
 class Process:

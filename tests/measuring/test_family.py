@@ -12,16 +12,17 @@ import pytest
 
 from xebench.measuring.correctness import Expected
 from xebench.measuring.device_worker import Lost
-from xebench.measuring.family import FamilyLoop, Listener, Plan
+from xebench.measuring.family import FamilyLoop, Plan
 from xebench.measuring.machine_monitor import RoundClock
 from xebench.measuring.messages import Stage, TableRows
 from xebench.measuring.place import Checked, Contents, OnePlace, Started, VariantRun
 from xebench.measuring.samples import RowStream
 from xebench.measuring.sampling import Sampling
+from xebench.measuring.stopping import Instances
 from xebench.patterns.pattern import Variant
 from xebench.records.events import EventTimes
 from xebench.session.recorder import MeasuredSample
-from xebench.vocabulary import Status
+from xebench.vocabulary import State, Status
 
 RIGHT = np.arange(1, 5, dtype=np.float32)
 #: Of every variant, unless a test says otherwise.
@@ -114,17 +115,13 @@ class Rows:
         self.of[message.table] += message.rows
 
 
-class Steps(Listener):
+class Steps:
     def __init__(self) -> None:
         self.stages: list[Stage] = []
-        self.told: list[str] = []
 
-    def at(self, variant: str | None, stage: Stage) -> None:
+    def show(self, variant: str | None, stage: Stage) -> None:
         if self.stages[-1:] != [stage]:
             self.stages.append(stage)
-
-    def checked(self, variant: str) -> None:
-        self.told.append(variant)
 
 
 class Measurement:
@@ -132,7 +129,8 @@ class Measurement:
 
     def __init__(self, place: FakePlace, expected: Mapping[int, Expected] | None = None, **plan: Any) -> None:
         limits = {"budget_s": 30.0, "min_blocks": 6, "max_blocks": 24, "min_instances": 2, "few_instances": 2}
-        sampling = Sampling(**{**limits, **plan.pop("sampling", {})})
+        self.sampling = Sampling(**{**limits, **plan.pop("sampling", {})})
+        self.stopped_by = ""
         self.rows, self.steps, self.place = Rows(), Steps(), place
         self.clock = RoundClock(lambda: place.clock_s)
         self.runs = {name: VariantRun(Variant(name, "naive", print, (), (), "")) for name in ("a", "b")}
@@ -141,21 +139,21 @@ class Measurement:
         if expected is None:
             expected = {0: Expected(0.0, 0.0, {"y": RIGHT}, fills={"y": None})}
         self.family = FamilyLoop(
-            Plan("device", sampling, "a", **plan),
+            Plan("device", "a", **plan),
             list(self.runs.values()),
             OnePlace(place),
             expected,
             stream,
             device,
             make_flusher=lambda: pytest.fail("no sample is cold"),
-            listener=self.steps,
+            show=self.steps.show,
             clock=self.clock,
         )
         self._stream = stream
 
     def run(self) -> Measurement:
         self.place.begin()
-        self.family.measure()
+        self.stopped_by = self.family.measure_all(self.sampling)
         self._stream.flush()
         return self
 
@@ -170,10 +168,9 @@ def test_variants_are_checked_sampled_in_instances_and_checked_again() -> None:
     place = FakePlace()
     done = Measurement(place).run()
     assert set(done.outcomes().values()) == {("ok", "")}
-    assert done.family.stopped_by == "precision"
-    steps = [Stage.CHECK, Stage.SAMPLE, Stage.PROBLEM, Stage.PREPARE, Stage.SAMPLE, Stage.RECHECK]
-    assert done.steps.stages == steps
-    assert done.steps.told == ["a", "b"]
+    assert done.stopped_by == "precision"
+    later = [Stage.PROBLEM, Stage.PREPARE, Stage.SAMPLE, Stage.RECHECK]
+    assert done.steps.stages == [Stage.CHECK, Stage.SAMPLE, Stage.RECHECK, *later]
     assert place.asked[:3] == [("begin",), ("start", "a"), ("start", "b")]
     anew = place.asked.index(("renew",))
     assert sorted(place.asked[anew : anew + 3]) == [("renew",), ("start", "a"), ("start", "b")], "in any order"
@@ -192,7 +189,7 @@ def test_the_parts_of_a_round_add_up_to_it() -> None:
     asked = Counter(what for what, *_ in place.asked)
     built_s = asked["start"] * 5_000 / 1e9  # what a place says that its first calls took
     warm = len(done.samples(state="warmup"))
-    parts = {part: round(seconds, 6) for part, seconds in done.clock.seconds().items() if seconds}
+    parts = {part: round(seconds, 6) for part, seconds in done.clock.take().items() if seconds}
     assert parts == {
         "uploading": asked["renew"] * 16.0,
         "building": round(built_s, 6),
@@ -310,10 +307,16 @@ def test_results_may_be_learnt_of_a_variant_in_each_instance() -> None:
     assert done.outcomes()["a"][0] == "wrong"
 
 
-def test_a_round_that_is_not_the_last_goes_on_counting() -> None:
-    sampling = {"instances": 2, "min_instances": 4, "few_instances": 4}
-    done = Measurement(FakePlace(), last=False, first_block=7, first_instance=3, sampling=sampling).run()
-    assert done.family.stopped_by == "round"
+def measured(family: FamilyLoop, *numbers: int) -> None:
+    limits = Instances(Sampling(budget_s=30.0, min_blocks=6, max_blocks=6, min_instances=1)).limits
+    for number in numbers:
+        family.measure(number, State.HOT, limits)
+
+
+def test_a_later_round_goes_on_counting() -> None:
+    done = Measurement(FakePlace(), first_block=7)
+    measured(done.family, 3, 4)
+    done.family.close()
     assert {row["instance"] for row in done.samples(state="hot")} == {3, 4}
     assert min(row["block"] for row in done.samples(state="warmup")) == 7
 
@@ -324,6 +327,8 @@ def test_a_later_round_goes_on_with_the_data_of_its_instances() -> None:
     place.writes = dict.fromkeys("ab", lambda before: RIGHT + place.data_sets[-1])
     other = Expected(0.0, 0.0, {"y": RIGHT + 1}, {}, {"y": None})
     expected = Expected(0.0, 0.0, {"y": RIGHT}, fills={"y": None}, other=other)
-    done = Measurement(place, {0: expected}, data_sets=2, first_instance=3).run()
+    done = Measurement(place, {0: expected}, data_sets=2)
+    measured(done.family, 3, 4)
+    done.family.close()
     assert set(done.outcomes().values()) == {("ok", "")}
     assert {row["instance"]: row["data_set"] for row in done.samples(state="hot")} == {3: 1, 4: 0}

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from instances_kit import RoundRule
 
 from xebench.measuring.sampling import Sampling
-from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.stopping import NEXT_INSTANCE
 from xebench.results.analysis.moderation import NOTHING, Prior
 from xebench.vocabulary import StopReason
 
@@ -29,9 +30,9 @@ def values(ratio: float, blocks: int, spread: float = 0.0, seed: int = 1) -> dic
     return {"base": list(ratio * noise), "other": [1.0] * blocks}
 
 
-def instances(sampling: Sampling = SAMPLING) -> tuple[Instances, Clock]:
+def instances(sampling: Sampling = SAMPLING) -> tuple[RoundRule, Clock]:
     clock = Clock()
-    return Instances(sampling, "base", clock=clock), clock
+    return RoundRule(sampling, "base", clock=clock), clock
 
 
 def test_an_instance_that_is_known_is_left_and_six_that_agree_are_enough() -> None:
@@ -62,7 +63,7 @@ def test_the_first_instance_makes_an_interval_before_another_one_begins() -> Non
     rule, clock = instances(replace(slow, longest_s=0.0))
     clock.now = 1.0
     assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "nobody waits for an interval"
-    rule = Instances(slow, "base", [{"other": [0.5] * 6}])
+    rule = RoundRule(slow, "base", [{"other": [0.5] * 6}])
     assert rule.decide(values(2.0, 2), 1.0) == NEXT_INSTANCE, "an earlier round has one"
 
 
@@ -135,10 +136,10 @@ def test_a_round_ends_after_its_part_and_the_last_one_knows_all() -> None:
     )
     earlier: list[dict[str, list[float]]] = []
     for number in range(3):
-        rule = Instances(sampling, "base", earlier, clock=Clock(), last=number == 2)
+        rule = RoundRule(sampling, "base", earlier, clock=Clock(), last=number == 2)
         reasons = [rule.decide(values(2.0, 10), 0.1) for _ in range(2)]
         assert reasons == [NEXT_INSTANCE, "precision" if number == 2 else StopReason.ROUND]
-        earlier += rule.taken()
+        earlier += rule.taken
     assert len(earlier) == 6
     assert set(earlier[0]) == {"other"}
 
@@ -148,7 +149,7 @@ def test_the_last_round_goes_on_where_the_rounds_differ() -> None:
         precision=0.01, budget_s=60.0, min_blocks=10, first_blocks=10, max_blocks=600, min_instances=6, instances=2
     )
     earlier = [{"other": [0.0] * 10}, {"other": [0.1] * 10}] * 2
-    rule = Instances(sampling, "base", earlier, clock=Clock())
+    rule = RoundRule(sampling, "base", earlier, clock=Clock())
     assert [rule.decide(values(1.0, 10), 0.1) for _ in range(10)] == [NEXT_INSTANCE] * 10
 
 
@@ -191,7 +192,7 @@ def in_second_round(earlier: list[dict[str, list[float]]], prior: Prior, few: in
     sampling = Sampling(
         precision=0.01, budget_s=60.0, first_blocks=0, max_blocks=600, min_instances=6, few_instances=few, instances=2
     )
-    rule = Instances(sampling, "base", earlier, clock=Clock(), last=False, prior=prior)
+    rule = RoundRule(sampling, "base", earlier, clock=Clock(), last=False, prior=prior)
     return rule.decide(values(1.0, 10), 0.1)
 
 

@@ -10,24 +10,35 @@ import pytest
 
 from xebench.measuring import messages
 from xebench.measuring.case_rows import CaseResult, Work
-from xebench.measuring.messages import CaseOver, Message, Request, WorkerMessage
+from xebench.measuring.messages import Instance, Message, Request, WorkerMessage
 from xebench.measuring.sampling import Sampling
+from xebench.measuring.stopping import Instances
 from xebench.vocabulary import State, Status
 
-FAMILY = messages.MeasureFamily(
+FAMILY = messages.MeasureInstance(
     source="p.py",
     pattern="p",
     parameters={"n": 64, "dtype": "float32"},
     variants=["a", "b"],
     case_ids={"a": "p/a", "b": "p/b"},
-    sampling=Sampling(states=[State.HOT, State.COLD], budget_s=0.1),
     seed=1,
+    state=State.COLD,
+    limits=Instances(Sampling(states=[State.HOT, State.COLD], budget_s=0.1)).limits,
     compiled=["a"],
     compared=[("b", "a")],
-    earlier={"hot": [{"b": [0.1, 1 / 3]}]},
     upcoming=[],
 )
 WORK = Work(8, None, "fp32", 16)
+WRONG = CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)
+MEASURED = Instance(
+    number=1,
+    state=State.HOT,
+    speedups={"b": [0.1, 1 / 3]},
+    blocks=2,
+    seconds=2.5,
+    parts={"sampling": 2.5},
+    results={"a": WRONG, "b": CaseResult(Status.ERROR, "problem: no")},
+)
 
 
 @pytest.mark.parametrize(
@@ -37,14 +48,15 @@ WORK = Work(8, None, "fp32", 16)
         (messages.Ready(), WorkerMessage),
         (messages.Done(), WorkerMessage),
         (messages.Failed("no device", 3), WorkerMessage),
-        (messages.VariantChecked("a"), WorkerMessage),
+        (messages.Step("a", messages.Stage.CHECK), WorkerMessage),
+        (messages.Step(None, messages.Stage.PROBLEM), WorkerMessage),
         (
             messages.TableRows("samples", [{"sample_id": 7, "host_ns": 1e9, "valid": True, "stage": None}]),
             WorkerMessage,
         ),
-        (messages.StateSampled(State.HOT, [{"b": [0.1, 1 / 3]}], 2.5), WorkerMessage),
-        (CaseOver("a", CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)), WorkerMessage),
-        (CaseOver("a", CaseResult(Status.ERROR, "problem: no")), WorkerMessage),
+        (messages.FinishFamily(first=True), Request),
+        (MEASURED, WorkerMessage),
+        (messages.Finished({"a": WRONG}, {"ending": 0.5}), WorkerMessage),
     ],
 )
 def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
@@ -54,10 +66,10 @@ def test_a_message_arrives_as_it_was_sent(message: Message, union: Any) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"kind":"CaseOver","variant":"a","result":{"status":"fine"}}',
-        b'{"kind":"CaseOver","variant":"a","result":{"status":"ok","work":{"operations":9223372036854775808}}}',
-        b'{"kind":"CaseOver","variant":"a","result":{"status":"ok"},"colour":"red"}',
-        b'{"kind":"StateSampled","state":"hot","instances":[{"b":[null]}],"seconds":1}',
+        b'{"kind":"Finished","results":{"a":{"status":"fine"}},"parts":{}}',
+        b'{"kind":"Finished","results":{"a":{"status":"ok","work":{"operations":9223372036854775808}}},"parts":{}}',
+        b'{"kind":"Finished","results":{},"parts":{},"colour":"red"}',
+        b'{"kind":"Instance","number":0,"state":"hot","speedups":{"b":[null]}}',
         b'{"kind":"Failed","reason":"x"}',
         b'{"kind":"Call","method":"instrument"}',
     ],

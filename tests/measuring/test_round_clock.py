@@ -30,11 +30,14 @@ def test_every_second_belongs_to_one_part() -> None:
     clock.now += 6
     assert clock_of_round.enter(RoundPart.ENDING) == RoundPart.MAKING
     clock.now += 7
-    assert {part: value for part, value in clock_of_round.seconds().items() if value} == {
+    taken = clock_of_round.take()
+    assert {part: value for part, value in taken.items() if value} == {
         "making": 8.0,
         "sampling": 8.0,
         "checking": 2.5,
         "building": 1.5,
         "ending": 7.0,
     }
-    assert sum(clock_of_round.seconds().values()) == clock.now - 5.0
+    assert sum(taken.values()) == clock.now - 5.0
+    clock.now += 1
+    assert clock_of_round.take() == {"ending": 1.0}, "what was taken does not come again"

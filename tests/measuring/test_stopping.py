@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from instances_kit import RoundRule
 
 from xebench.measuring.sampling import Sampling
-from xebench.measuring.stopping import Instances, log_speedups
+from xebench.results.analysis.speedups import log_speedups
 from xebench.vocabulary import StopReason
 
 
@@ -47,7 +48,7 @@ def test_blocks_without_valid_samples_do_not_make_a_pair_known() -> None:
     same, noisy = [1.0] * 20, np.random.default_rng(1).uniform(1, 2, 20).tolist()
 
     def decided(base: list[float], other: list[float]) -> str | None:
-        return Instances(limits, "base").decide({"base": base, "other": other}, 1.0)
+        return RoundRule(limits, "base").decide({"base": base, "other": other}, 1.0)
 
     assert decided(same, same) == StopReason.PRECISION
     assert decided(same, noisy) is None

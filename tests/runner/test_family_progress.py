@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -11,11 +11,12 @@ import pytest
 
 from xebench.errors import PatternError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
+from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.problem import Problem, inout, output
-from xebench.runner.family_progress import FamilyProgress, RoundShare
+from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.round_plan import Round
 from xebench.vocabulary import State, Status
 
@@ -33,6 +34,10 @@ def begin(**limits: Any) -> FamilyProgress:
 
 def sample(number: int, block: int, instance: int | None = 0, state: str = "hot") -> dict[str, Any]:
     return {"case_id": "p/b/smoke/-/cpu", "sample_id": number, "block": block, "instance": instance, "state": state}
+
+
+def instance(state: State = State.HOT, blocks: int = 0, seconds: float = 0.0, **speedups: Sequence[float]) -> Instance:
+    return Instance(number=0, state=state, speedups=speedups, blocks=blocks, seconds=seconds)
 
 
 def test_every_variant_waits_until_it_has_its_result() -> None:
@@ -69,18 +74,15 @@ def test_what_is_known_precisely_does_not_wait_for_a_later_round() -> None:
 
 def test_medians_are_of_each_variant_over_its_instances() -> None:
     progress = begin()
-    instances: list[Mapping[str, Sequence[float]]] = [{"b": [0.1, 0.2, 0.3], "c": [0.0]}, {"b": [0.4, 0.5]}, {"b": []}]
-    progress.add_share(RoundShare(0, speedups={"hot": instances}), complete=True)
+    progress.instances = [instance(b=[0.1, 0.2, 0.3], c=[0.0]), instance(b=[0.4, 0.5]), instance(b=[])]
     assert progress.medians("hot") == [[0.2, 0.45], [0.0]]
-    progress.add_share(RoundShare(0, speedups={"hot": instances}), complete=False)
-    assert len(progress.medians("hot")[0]) == 2, "of lost workers nothing counts"
     assert progress.medians("cold") == []
 
 
 def test_a_slow_start_is_in_no_median() -> None:
     progress = begin()
     later = np.random.default_rng(1).normal(0.1, 0.02, 60)
-    progress.add_share(RoundShare(0, speedups={"hot": [{"b": [*np.full(20, 0.9), *later]}]}), complete=True)
+    progress.instances = [instance(b=[*np.full(20, 0.9), *later])]
     assert progress.medians("hot") == [[np.median(later)]]
 
 
@@ -88,10 +90,7 @@ def test_nothing_waits_when_all_samples_are_taken() -> None:
     progress = begin(max_blocks=2)
     for variant in progress.fixed:
         progress.finish(variant, OK)
-    share = RoundShare(0)
-    for block in range(2):
-        share.add_sample(sample(block, block), now_s=float(block))
-    progress.add_share(share, complete=True)
+    progress.instances = [instance(blocks=2)]
     progress.begin(Round(1))
     assert progress.waiting == []
 
@@ -99,7 +98,7 @@ def test_nothing_waits_when_all_samples_are_taken() -> None:
 @pytest.mark.parametrize(("spent_s", "own_s"), [(0.0, 4.0), (5.0, 4.0), (8.0, 1.0)])
 def test_a_round_has_its_own_time_and_no_more_than_is_left(spent_s: float, own_s: float) -> None:
     progress = begin(budget_s=9.0)
-    progress.spent_s = spent_s
+    progress.lost_s = spent_s
     progress.begin(Round(1, 4.0))
     assert progress.limits(left_s=100.0).budget_s == own_s
     assert progress.limits(left_s=0.5).budget_s == 0.5
@@ -108,24 +107,33 @@ def test_a_round_has_its_own_time_and_no_more_than_is_left(spent_s: float, own_s
 
 def test_numbers_go_on_counting_and_compilations_are_not_asked_for_twice() -> None:
     progress = begin()
-    progress.add_sample(sample(0, -1, instance=None, state="compile"))
-    progress.add_sample(sample(1, 6, instance=2))
-    progress.add_sample(sample(2, 3, instance=1))
+    progress.number(sample(0, -1, instance=None, state="compile"))
+    progress.number(sample(1, 6, instance=2))
+    progress.number(sample(2, 3, instance=1))
     assert (progress.next_block, progress.next_instance, progress.compiled) == (7, 3, {"b"})
 
 
-def test_a_worker_that_was_lost_costs_its_time_and_gives_nothing() -> None:
-    progress, share = begin(budget_s=9.0), RoundShare(0)
-    share.add_sample(sample(0, -1, instance=None, state="compile"), now_s=0.0)
-    share.add_sample(sample(1, 0, state="warmup"), now_s=30.0)
-    share.add_sample(sample(2, 1), now_s=34.0)
-    share.speedups["hot"] = [{"c": [0.5]}]
-    assert share.blocks == {1}
-    progress.add_share(share, complete=False)
-    assert (progress.spent_s, progress.blocks, progress.speedups) == (4.0, 0, {})
-    share.told_s = 5.0
-    progress.add_share(share, complete=True)
-    assert (progress.spent_s, progress.blocks, progress.speedups) == (9.0, 1, {"hot": [{"c": [0.5]}]})
+def test_instances_and_lost_workers_have_spent_their_time() -> None:
+    progress = begin(budget_s=9.0)
+    progress.lost_s = 4.0
+    assert (progress.spent_s, progress.rest_s) == (4.0, 5.0)
+    rows = progress.add(
+        Instance(number=0, state=State.HOT, seconds=3.0, parts={"sampling": 3.0}, results=dict.fromkeys("abc", OK))
+    )
+    assert (progress.spent_s, progress.rest_s, progress.seconds) == (7.0, 2.0, {"sampling": 3.0})
+    assert [(row["status"], row["stopped_by"]) for row in rows] == [("ok", "round")] * 3, "until the round is over"
+    assert progress.waiting == ["a", "b", "c"]
+    progress.finish_all("precision")
+    assert not progress.waiting and {row["stopped_by"] for row in progress.rows()} == {"precision"}
+
+
+def test_a_variant_that_drops_out_of_an_instance_waits_no_more() -> None:
+    progress = begin()
+    results = {"a": OK, "b": CaseResult(Status.WRONG, "x"), "c": OK}
+    rows = progress.add(Instance(number=0, state=State.HOT, results=results))
+    assert [row["status"] for row in rows] == ["ok", "wrong", "ok"]
+    assert progress.waiting == ["a", "c"]
+    assert len(progress.add(Instance(number=1, state=State.HOT, results=results))) == 2, "its result stands"
 
 
 @pytest.mark.parametrize(("sampling_s", "max_blocks", "last"), [(9.0, 9, True), (3.0, 9, False), (3.0, 1, True)])
@@ -137,10 +145,11 @@ def test_a_round_is_the_last_when_it_takes_what_is_left(sampling_s: float, max_b
 
 @pytest.mark.parametrize(("sampling_s", "stopped_by"), [(9.0, "budget"), (3.0, "round")])
 def test_the_budget_of_a_round_is_not_that_of_the_family(sampling_s: float, stopped_by: str) -> None:
-    progress = begin(budget_s=9.0, max_blocks=1)
-    progress.begin(Round(0, sampling_s, 2))
-    assert progress.finish("b", CaseResult(Status.OK, "", "budget"))["stopped_by"] == stopped_by
-    assert progress.finish("c", CaseResult(Status.OK, "", "max blocks"))["stopped_by"] == "max blocks"
+    for end, expected in (("budget", stopped_by), ("max blocks", "max blocks")):
+        progress = begin(budget_s=9.0, max_blocks=1)
+        progress.begin(Round(0, sampling_s, 2))
+        progress.finish_all(end)
+        assert progress.rows()[0]["stopped_by"] == expected
 
 
 def test_a_round_takes_its_part_of_the_blocks() -> None:
@@ -163,16 +172,15 @@ def test_a_family_is_over_when_nothing_waits_for_a_round() -> None:
 
 
 def test_a_round_tells_what_it_took_beside_sampling_and_for_an_instance() -> None:
-    progress, share = begin(), RoundShare(0)
+    progress = begin()
     progress.begin(Round())
-    for block in range(4):
-        share.add_sample(sample(block, block), now_s=float(block))
-    share.speedups["hot"] = [{"c": [0.5, 0.5]}, {"c": [0.5, 0.5]}]
-    share.told_s = 4.0
-    progress.add_share(share, complete=True)
+    progress.instances = [instance(blocks=2, seconds=2.0, c=[0.5, 0.5])] * 2
     progress.end(seconds=5.5)
     assert progress.beside_s == 1.5
     assert progress.instance_s == 6.0, "two blocks took 2 s, and an interval needs six"
+    progress.begin(Round(1))
+    progress.end(seconds=1.0)
+    assert (progress.beside_s, progress.instance_s) == (1.0, 6.0)
 
 
 @pytest.mark.parametrize(

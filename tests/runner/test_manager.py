@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,16 +15,16 @@ from xebench.errors import BrokenEnvironment, NoDevice, XebenchError
 from xebench.measuring.case_rows import CaseResult, Work, fixed_columns
 from xebench.measuring.device_worker import DeviceWorker
 from xebench.measuring.messages import (
-    CaseOver,
     Done,
     Failed,
-    Made,
-    MeasureFamily,
+    Finished,
+    FinishFamily,
+    Instance,
+    MeasureInstance,
     Ready,
-    RoundSeconds,
-    StateSampled,
+    Stage,
+    Step,
     TableRows,
-    VariantChecked,
 )
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
@@ -54,6 +55,14 @@ INFO = PatternInfo(
 FAMILY = Family(INFO, "smoke", {}, {})
 
 
+#: Limits by which a family is over after one instance.
+ONE = Sampling(min_instances=1, few_instances=1)
+
+
+#: The same after two rounds of an instance each.
+TWO_ROUNDS = Sampling(min_instances=2, few_instances=2)
+
+
 class Activity:
     def __init__(self) -> None:
         self.state: tuple[int | None, str] = (None, "idle")
@@ -72,23 +81,36 @@ class Clock:
 
 
 class ScriptedWorker:
-    """Answers with the steps of a script: messages, exceptions, what it is doing from then on, seconds to pass."""
+    """Answers with the steps of a script: messages, exceptions, what it is doing from then on, seconds to pass.
 
-    def __init__(self, script: Iterator[Any], clock: Clock) -> None:
-        self.script = script
+    It finishes a family by itself, unless the next step is a list of those to do instead.
+    """
+
+    def __init__(self, script: Iterable[Any], clock: Clock) -> None:
+        self.script = deque(script)
         self.clock = clock
         self.timeouts: list[float] = []
         self.activity = Activity()
         self.is_large = False
-        self.asked: list[MeasureFamily] = []
+        self.asked: list[MeasureInstance] = []
+        self.finished: list[FinishFamily] = []
         self.closed = False
         self.killed = False
+        self._last: dict[str, CaseResult] = {}
+        self._replies: list[Any] = []
 
-    def ask(self, request: MeasureFamily) -> None:
-        self.asked.append(request)
+    def ask(self, request: MeasureInstance | FinishFamily) -> None:
+        if isinstance(request, FinishFamily):
+            self.finished.append(request)
+            own = self.script[0] if self.script and isinstance(self.script[0], list) else None
+            self._replies = [Finished(self._last, {}), DONE] if own is None else list(self.script.popleft())
+        else:
+            self.asked.append(request)
 
     def listen(self, timeout_s: float, look: Callable[[], None] = lambda: None) -> Any:
-        step = next(self.script)
+        step = self._replies.pop(0) if self._replies else self.script.popleft()
+        if isinstance(step, Instance):
+            self._last = dict(step.results)
         if isinstance(step, tuple | float):
             if isinstance(step, tuple):
                 self.activity.state = step
@@ -123,11 +145,14 @@ class Sink:
 
 
 READY, DONE = Ready(), Done()
-ALL_MADE = Made(all_made=True)
+ALL_MADE = Step(None, Stage.CHECK)
 
 
-def case(variant: str, status: str = "ok", stopped_by: str = "") -> CaseOver:
-    return CaseOver(variant, CaseResult(Status(status), "", stopped_by))
+def got(variants: str = "ab", state: State = State.HOT, **fields: Any) -> Instance:
+    """An instance of these variants, which are ok unless their status is given."""
+    statuses = {name: Status(fields.pop(name, "ok")) for name in variants}
+    results = {name: CaseResult(status, "") for name, status in statuses.items()}
+    return Instance(**{"number": 0, "state": state, "results": results, **fields})
 
 
 def compiled(variant: str, number: int) -> TableRows:
@@ -142,14 +167,14 @@ def samples(*numbers: int, block: int = 0, flags: str = "") -> TableRows:
 
 def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list[ScriptedWorker]]:
     clock = Clock()
-    workers = [ScriptedWorker(iter(script), clock) for script in scripts]
+    workers = [ScriptedWorker(script, clock) for script in scripts]
     waiting = iter(workers)
     sink = Sink()
     manager = Manager(
         {"device": "opencl:cpu:0", "device_class": "cpu"},
         sink,
         DeviceWorker(lambda environment: next(waiting)),  # type: ignore[arg-type]
-        **{"sampling": Sampling(), "timeout_s": 1, **options},
+        **{"sampling": ONE, "timeout_s": 1, **options},
         seed=1,
         clock=clock,
     )
@@ -157,19 +182,19 @@ def manage(*scripts: Sequence[Any], **options: Any) -> tuple[Manager, Sink, list
 
 
 def test_a_family_that_goes_well_is_asked_for_once() -> None:
-    manager, sink, (worker,) = manage([READY, samples(0, 1), case("a"), case("b"), DONE])
+    manager, sink, (worker,) = manage([READY, samples(0, 1), got(), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert worker.asked[0].variants == ["a", "b"]
     tables = [table for table, _ in sink.rows]
     of_round = ["cases", "cases"]  # with its seconds
-    assert tables == ["cases", "cases", "samples", "samples", "checks", "cases", "checks", "cases", *of_round]
+    assert tables == ["cases", "cases", "samples", "samples", "checks", "checks", "cases", "cases", *of_round]
     assert [from_json(row["claims"]) for _, row in sink.rows[:2]] == [[], [*CLAIMS["b"]]]
 
 
 def test_a_crash_costs_the_variant_that_was_at_work() -> None:
     manager, sink, workers = manage(
         [READY, samples(0, block=17), (0, "sample"), WorkerDied("signal SIGABRT")],
-        [READY, samples(1, block=18), case("b"), DONE],
+        [READY, samples(1, block=18), got("b"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
     assert sink.last_cases()["a"] == ("crashed", "sample: signal SIGABRT")
@@ -182,7 +207,7 @@ def test_a_crash_costs_the_variant_that_was_at_work() -> None:
 def test_a_hang_is_told_from_a_crash() -> None:
     manager, sink, _ = manage(
         [READY, (1, "sample"), WorkerHung("no answer for 1 s")],
-        [READY, case("a"), DONE],
+        [READY, got("a"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "timeout"}
     assert sink.last_cases()["b"] == ("timeout", "sample: no answer for 1 s")
@@ -191,23 +216,47 @@ def test_a_hang_is_told_from_a_crash() -> None:
 def test_a_crash_before_any_variant_costs_the_family_but_not_the_next_one() -> None:
     manager, sink, _ = manage(
         [READY, (None, "problem"), WorkerDied("signal SIGKILL")],
-        [READY, case("a"), case("b"), DONE],
+        [READY, got(), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "crashed"}
     assert sink.last_cases()["b"] == ("crashed", "problem: signal SIGKILL")
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
 
 
-def test_what_a_worker_told_before_it_fell_stands() -> None:
+def test_an_instance_that_a_worker_told_before_it_fell_stands() -> None:
     manager, sink, _ = manage(
-        [READY, case("a"), (1, "recheck"), WorkerDied("signal SIGSEGV")],
-        [READY, case("a"), case("b"), DONE],
+        [READY, (1, "recheck"), WorkerDied("signal SIGSEGV")],
+        [READY, got("a"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
     assert sink.last_cases()["a"] == ("ok", "")
-    manager, sink, workers = manage([READY, case("a"), case("b"), (None, "idle"), WorkerDied("exit status 1")])
+    manager, sink, workers = manage([READY, got(), (None, "idle"), WorkerDied("exit status 1")])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     assert workers[0].closed
+
+
+def test_what_was_measured_before_a_worker_fell_is_not_measured_again() -> None:
+    manager, sink, _ = manage(
+        [READY, samples(0), got(speedups={"b": [0.1] * 9}), DONE, samples(1), (1, "sample"), WorkerDied("x")],
+        [READY, samples(2), got("a"), DONE],
+        sampling=Sampling(min_instances=2, few_instances=2),
+    )
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
+    assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "passed"), (A, 2, 3, "passed")]
+    progress = manager.progress_of(FAMILY)
+    assert progress is not None and len(progress.instances) == 2
+
+
+def test_an_instance_is_on_disk_before_the_next_one_begins() -> None:
+    manager, sink, _ = manage(
+        [READY, samples(0), got(), DONE, samples(1), Stopped(2), WorkerDied("signal SIGKILL")],
+        sampling=Sampling(min_instances=2, few_instances=2),
+    )
+    with pytest.raises(Stopped):
+        manager.run_family(FAMILY)
+    assert set(sink.last_cases().values()) == {("ok", "")}
+    stopped_by = [row["stopped_by"] for table, row in sink.rows if table == "cases"]
+    assert stopped_by[-2:] == ["round"] * 2, "another session comes to it again"
 
 
 BUILTIN = [Family(msgspec.structs.replace(INFO, source=str(file)), "smoke", {}, {}) for file in builtin_files()[:2]]
@@ -216,8 +265,8 @@ BUILTIN = [Family(msgspec.structs.replace(INFO, source=str(file)), "smoke", {}, 
 @pytest.mark.parametrize(
     "failure",
     [
-        [case("a"), case("b", "wrong"), DONE],
-        [case("a", "error"), case("b"), DONE],
+        [got(b="wrong"), DONE],
+        [got(a="error"), DONE],
         [(0, "sample"), WorkerDied("signal SIGABRT")],
         [(1, "check"), WorkerHung("no answer for 1 s")],
         [Failed("no memory", 1)],
@@ -225,7 +274,7 @@ BUILTIN = [Family(msgspec.structs.replace(INFO, source=str(file)), "smoke", {}, 
 )
 def test_a_failure_that_may_be_another_files_is_tried_again_in_a_new_worker(failure: Sequence[Any]) -> None:
     other, family = BUILTIN
-    good = [case("a"), case("b"), DONE]
+    good = [got(), DONE]
     manager, sink, workers = manage([READY, *good, samples(0), *failure], [READY, samples(1), *good])
     assert manager.run_family(other) == {"a": "ok", "b": "ok"}
     assert manager.run_family(family) == {"a": "ok", "b": "ok"}
@@ -236,7 +285,7 @@ def test_a_failure_that_may_be_another_files_is_tried_again_in_a_new_worker(fail
 
 def test_a_failure_in_a_worker_that_served_no_other_file_counts() -> None:
     other, family = BUILTIN
-    wrong = [case("a"), case("b", "wrong"), DONE]
+    wrong = [got(b="wrong"), DONE]
     manager, _, workers = manage([READY, *wrong, *wrong], [READY, *wrong])
     assert manager.run_family(other)["b"] == "wrong" and len(workers[0].asked) == 1
     assert manager.run_family(family)["b"] == "wrong"
@@ -248,7 +297,7 @@ def test_a_failure_that_is_claimed_is_not_tried_again() -> None:
     other, family = (
         Family(msgspec.structs.replace(one.pattern, variants=variants), "smoke", {}, {}) for one in BUILTIN
     )
-    wrong = [case("a"), case("b", "wrong"), DONE]
+    wrong = [got(b="wrong"), DONE]
     manager, _, workers = manage([READY, *wrong, *wrong])
     assert manager.run_family(other) == manager.run_family(family) == {"a": "ok", "b": "wrong"}
     assert len(workers) == 1 and len(workers[0].asked) == 2
@@ -256,14 +305,14 @@ def test_a_failure_that_is_claimed_is_not_tried_again() -> None:
 
 def test_a_worker_that_ends_when_all_is_told_has_failed_with_nothing() -> None:
     other, family = BUILTIN
-    good = [case("a"), case("b"), DONE]
+    good = [got(), DONE]
     manager, *_ = manage([READY, *good, *good[:2], (None, "idle"), WorkerDied("exit status 1")])
     assert manager.run_family(other) == manager.run_family(family) == {"a": "ok", "b": "ok"}
 
 
 def test_variables_that_no_worker_starts_with_are_the_error_of_their_pattern() -> None:
     info = msgspec.structs.replace(INFO, environment={"OCL_ICD_FILENAMES": "/none"})
-    manager, sink, _ = manage([Failed("no device", NoDevice.exit_code)], [READY, case("a"), case("b"), DONE])
+    manager, sink, _ = manage([Failed("no device", NoDevice.exit_code)], [READY, got(), DONE])
     assert manager.run_family(Family(info, "smoke", {}, {})) == {"a": "error", "b": "error"}
     reason = "with environment={'OCL_ICD_FILENAMES': '/none'}: the worker failed: no device"
     assert set(sink.last_cases().values()) == {("error", reason)}
@@ -271,7 +320,7 @@ def test_variables_that_no_worker_starts_with_are_the_error_of_their_pattern() -
 
 
 def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager, sink, _ = manage([READY, case("a", stopped_by="round"), case("b", stopped_by="round"), DONE])
+    manager, sink, _ = manage([READY, got(), DONE])
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
     monkeypatch.setattr("xebench.runner.manager.is_as_declared", lambda info: False)
     assert manager.run_family(FAMILY, Round(1)) == {"a": "ok", "b": "ok"}, "what was found before stands"
@@ -282,14 +331,14 @@ def test_a_file_that_was_changed_during_the_run_is_measured_no_further(monkeypat
     reason = "not measured: the pattern file was changed during the run: measure it again"
     assert set(sink.last_cases().values()) == {("error", reason)}
     builtin = Family(msgspec.structs.replace(INFO, source=str(builtin_files()[0])), "smoke", {}, {})
-    manager, *_ = manage([READY, case("a"), case("b"), DONE])
+    manager, *_ = manage([READY, got(), DONE])
     assert manager.run_family(builtin) == {"a": "ok", "b": "ok"}, "no run reads a built-in file alone"
 
 
 def test_exhausted_memory_is_recorded_as_such() -> None:
     manager, sink, _ = manage(
         [READY, (0, "check"), WorkerDied("out of memory: 9 GiB")],
-        [READY, case("b"), DONE],
+        [READY, got("b"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "ok"}
     assert sink.last_cases()["a"] == ("crashed", "check: out of memory: 9 GiB")
@@ -299,12 +348,39 @@ def test_a_variant_whose_worker_is_killed_from_outside_waits_for_another_session
     killed = WorkerKilled("killed from outside (signal SIGKILL)")
     manager, sink, workers = manage(
         [READY, (0, "sample"), killed],
-        [READY, case("b", stopped_by="round"), DONE, case("b"), DONE],
+        [READY, got("b"), DONE, got("b"), DONE],
+        sampling=TWO_ROUNDS,
     )
-    assert manager.run_family(FAMILY) == {"a": "interrupted", "b": "ok"}
+    assert manager.run_family(FAMILY, Round(0, 1.0, 1)) == {"a": "interrupted", "b": "ok"}
     assert manager.run_family(FAMILY, Round(1)) == {"a": "interrupted", "b": "ok"}
     assert sink.last_cases()["a"] == ("interrupted", "sample: killed from outside (signal SIGKILL)")
     assert [request.variants for worker in workers for request in worker.asked] == [["a", "b"], ["b"], ["b"]]
+
+
+def test_no_file_is_to_blame_for_a_kill_from_outside_and_a_line_tells_of_it() -> None:
+    said: list[str] = []
+    other, family = BUILTIN
+    killed = WorkerKilled("killed from outside (signal SIGKILL)")
+    manager, *_ = manage([READY, got(), DONE, killed], [READY, got(), DONE], say=said.append)
+    manager.run_family(other)
+    assert manager.run_family(family) == {"a": "interrupted", "b": "interrupted"}, "all waited for the worker"
+    assert manager.worker_was_killed
+    assert said == ["p: a worker was killed from outside (signal SIGKILL)"]
+
+
+def test_a_kill_when_all_is_measured_costs_nothing_but_a_line_tells_of_it() -> None:
+    said: list[str] = []
+    killed = WorkerKilled("killed from outside (signal SIGKILL)")
+    manager, *_ = manage([READY, got(), DONE, [(0, "sample"), killed]], say=said.append)
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}
+    assert said == ["p: a worker was killed from outside (signal SIGKILL)"]
+
+
+def test_a_variant_that_crashes_when_it_is_traced_is_crashed() -> None:
+    manager, _, _ = manage([READY, got(), DONE, [(1, "sample"), WorkerDied("signal SIGSEGV")]])
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
+    manager, _, _ = manage([READY, got(), DONE, [(None, "idle"), WorkerDied("signal SIGSEGV")]])
+    assert manager.run_family(FAMILY) == {"a": "ok", "b": "ok"}, "at an odd size nothing is lost"
 
 
 def test_the_budget_that_ends_after_a_kill_does_not_take_its_reason() -> None:
@@ -315,9 +391,9 @@ def test_the_budget_that_ends_after_a_kill_does_not_take_its_reason() -> None:
 
 def test_what_a_problem_states_outlasts_a_round_in_which_it_cannot_be_made() -> None:
     work = Work(bytes_moved=8, operations=None, operation_kind="fp32", slm_bytes=None)
-    first = [CaseOver(name, CaseResult(Status.OK, "", "round", work=work)) for name in "ab"]
-    manager, sink, _ = manage([READY, *first, DONE, case("a", "error"), case("b", "error"), DONE])
-    manager.run_family(FAMILY)
+    first = got(results={name: CaseResult(Status.OK, "", work=work) for name in "ab"})
+    manager, sink, _ = manage([READY, first, DONE, got(a="error", b="error"), DONE], sampling=TWO_ROUNDS)
+    manager.run_family(FAMILY, Round(0, 1.0, 1))
     assert manager.run_family(FAMILY, Round(1)) == {"a": "error", "b": "error"}
     assert sink.rows[-1][1]["bytes_moved"] == 8
 
@@ -325,7 +401,7 @@ def test_what_a_problem_states_outlasts_a_round_in_which_it_cannot_be_made() -> 
 def test_a_worker_that_gives_up_costs_the_family_but_not_the_run() -> None:
     manager, sink, _ = manage(
         [READY, Failed("the pattern file is gone", 2)],
-        [READY, case("a"), case("b"), DONE],
+        [READY, got(), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "error", "b": "error"}
     assert sink.last_cases()["b"] == ("error", "the pattern file is gone")
@@ -343,7 +419,7 @@ def test_a_stop_keeps_what_the_worker_had_sent() -> None:
 
 
 def test_a_resumed_run_goes_on_counting() -> None:
-    manager, _, (worker,) = manage([READY, samples(70, block=31), DONE, DONE], first=(70, 30))
+    manager, _, (worker,) = manage([READY, samples(70, block=31), got(), DONE, got(), DONE], first=(70, 30))
     manager.run_family(FAMILY)
     manager.run_family(FAMILY)
     asked = [(request.first_sample, request.first_block) for request in worker.asked]
@@ -351,15 +427,17 @@ def test_a_resumed_run_goes_on_counting() -> None:
 
 
 def test_sampling_takes_no_longer_than_the_run_has_left() -> None:
-    manager, _, (worker,) = manage([READY, DONE, DONE])
+    manager, _, (worker,) = manage([READY, got(), DONE, got(), DONE])
     manager.run_family(FAMILY, budget_s=1.5)
     manager.run_family(FAMILY)
-    assert [request.sampling.budget_s for request in worker.asked] == [1.5, Sampling().budget_s]
+    assert [request.limits.left_s for request in worker.asked] == [1.5, ONE.budget_s]
 
 
 def test_samples_are_marked_while_something_disturbs_them() -> None:
     flags = iter([(), ("shared device",)])
-    manager, sink, _ = manage([READY, samples(0), samples(1, flags="short"), DONE], sample_flags=lambda: next(flags))
+    manager, sink, _ = manage(
+        [READY, samples(0), samples(1, flags="short"), got(), DONE], sample_flags=lambda: next(flags)
+    )
     manager.run_family(FAMILY)
     assert [row["sample_flags"] for table, row in sink.rows if table == "samples"] == ["", "short,shared device"]
 
@@ -373,7 +451,7 @@ def test_families_are_announced_with_the_reason_for_which_they_have_no_result() 
 def test_every_variant_may_crash() -> None:
     manager, _, _ = manage(
         [READY, (0, "check"), WorkerDied("x")],
-        [READY, (0, "check"), WorkerDied("y")],
+        [READY, (1, "check"), WorkerDied("y")],
     )
     assert manager.run_family(FAMILY) == {"a": "crashed", "b": "crashed"}
 
@@ -400,36 +478,40 @@ def test_a_worker_that_cannot_start_ends_the_run_with_its_reason() -> None:
 
 
 def test_a_later_round_goes_on_with_what_is_good() -> None:
-    first = StateSampled(State.HOT, [{"b": [0.1, 0.2]}], 2.0)
+    first = got(b="wrong", speedups={"b": [0.1, 0.2]}, blocks=8, seconds=2.0)
     manager, _, (worker,) = manage(
         [
-            *(READY, compiled("a", 0), compiled("b", 1), samples(2, 3, block=7), first, case("a"), case("b", "wrong")),
-            *(DONE, samples(4), case("a"), DONE),
+            *(READY, compiled("a", 0), compiled("b", 1), samples(2, 3, block=7), first),
+            *(DONE, samples(4), got("a", enough=False, seconds=7.0), DONE),
         ],
         sampling=Sampling(budget_s=9.0, max_blocks=90),
     )
-    assert manager.run_family(FAMILY, Round(0, 3.0, 2)) == {"a": "ok", "b": "wrong"}
-    assert manager.run_family(FAMILY, Round(1, 8.0, 2)) == {"a": "ok", "b": "wrong"}
+    assert manager.run_family(FAMILY, Round(0, 3.0, 1)) == {"a": "ok", "b": "wrong"}
+    progress = manager.progress_of(FAMILY)
+    assert progress is not None and progress.results["a"].stopped_by == "round"
+    assert manager.run_family(FAMILY, Round(1, 8.0, 1)) == {"a": "ok", "b": "wrong"}
     one, two = worker.asked
     assert (one.variants, two.variants) == (["a", "b"], ["a"])
     assert (one.first_block, two.first_block) == (0, 8)
-    assert (one.first_instance, two.first_instance) == (0, 1)
-    assert (one.compiled, two.compiled, one.last, two.last) == ([], ["a"], False, True)
-    assert (one.earlier, two.earlier) == ({}, {"hot": first.instances})
-    assert one.sampling.budget_s == 3.0
-    assert two.sampling.budget_s == 7.0, "no round takes more than the family has left"
-    assert (one.sampling.max_blocks, one.sampling.instances) == (30, 2), "blocks and time for two instances of six"
+    assert (one.number, two.number) == (0, 1)
+    assert (one.compiled, two.compiled) == ([], ["a"])
+    assert one.limits.left_s == 3.0
+    assert two.limits.left_s == 7.0, "no round takes more than the family has left"
+    assert one.limits.sampling.max_blocks == 15, "blocks and time for one instance of six"
+    assert progress.results["a"].stopped_by == "budget"
+    assert [request.first for request in worker.finished] == [True, True], "nothing was traced"
 
 
 def test_what_crashes_in_a_later_round_is_crashed() -> None:
     manager, sink, _ = manage(
         [
-            *(READY, case("a", stopped_by="round"), case("b", stopped_by="round"), DONE),
+            *(READY, got(), DONE),
             *((0, "sample"), WorkerDied("signal SIGSEGV")),
         ],
-        [READY, case("b"), DONE],
+        [READY, got("b"), DONE],
+        sampling=TWO_ROUNDS,
     )
-    manager.run_family(FAMILY)
+    manager.run_family(FAMILY, Round(0, 1.0, 1))
     before = len(sink.rows)
     assert manager.run_family(FAMILY, Round(1)) == {"a": "crashed", "b": "ok"}
     assert all(row["status"] != "interrupted" for table, row in sink.rows[before:] if table == "cases")
@@ -439,86 +521,68 @@ def test_what_crashes_in_a_later_round_is_crashed() -> None:
 
 
 def test_a_stop_in_a_later_round_leaves_what_was_found() -> None:
-    manager, sink, _ = manage([READY, case("a"), case("b"), DONE, Stopped(2), WorkerDied("signal SIGKILL")])
-    manager.run_family(FAMILY)
+    manager, sink, _ = manage([READY, got(), DONE, Stopped(2), WorkerDied("signal SIGKILL")], sampling=TWO_ROUNDS)
+    manager.run_family(FAMILY, Round(0, 1.0, 1))
     with pytest.raises(Stopped):
         manager.run_family(FAMILY, Round(1))
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
 def test_a_family_of_an_earlier_session_gets_its_last_round() -> None:
-    manager, sink, (worker,) = manage(
-        [READY, samples(70, block=31), case("a"), case("b"), DONE],
-        sampling=Sampling(budget_s=9.0),
-        first=(70, 30),
-    )
+    sampling = Sampling(budget_s=9.0, min_instances=2, few_instances=2)
+    manager, sink, (worker,) = manage([READY, samples(70, block=31), got(), DONE], sampling=sampling, first=(70, 30))
     fixed = fixed_columns(FAMILY, {"device": "opencl:cpu:0", "device_class": "cpu"}, 1)
-    earlier = {"hot": [{"b": [0.1, 0.2, 0.3]}]}
     manager.restore(
         FamilyProgress(
             FAMILY,
             fixed,
-            Sampling(budget_s=9.0),
+            sampling,
             next_block=30,
             next_instance=4,
-            results=dict.fromkeys("ab", CaseResult(Status.OK, "")),
-            spent_s=6.0,
-            speedups=earlier,  # type: ignore[arg-type]
+            instances=[got(speedups={"b": [0.1, 0.2, 0.3]})],
+            results=dict.fromkeys("ab", CaseResult(Status.OK, "", traced="{}")),
+            lost_s=6.0,
             compiled={"a", "b"},
         )
     )
     assert manager.run_family(FAMILY, Round(2)) == {"a": "ok", "b": "ok"}
     (asked,) = worker.asked
-    assert (asked.first_block, asked.first_instance, asked.earlier) == (30, 4, earlier)
-    assert (asked.compiled, asked.last) == (["a", "b"], True)
-    assert asked.sampling.budget_s == pytest.approx(3.0)
+    assert (asked.first_block, asked.number, asked.compiled) == (30, 4, ["a", "b"])
+    assert asked.limits.left_s == pytest.approx(3.0)
+    assert [request.first for request in worker.finished] == [False]
     assert sink.rows[0][0] == "samples", "its cases are not announced again"
 
 
 def test_rows_of_compilation_are_asked_for_once() -> None:
     manager, _, workers = manage(
         [READY, compiled("a", 0), (1, "check"), WorkerDied("signal SIGSEGV")],
-        [READY, case("a"), DONE],
+        [READY, got("a"), DONE],
     )
     assert manager.run_family(FAMILY) == {"a": "ok", "b": "crashed"}
     assert [worker.asked[0].compiled for worker in workers] == [[], ["a"]]
 
 
-def told(seconds: float) -> StateSampled:
-    return StateSampled(State.HOT, [{"b": [0.1]}], seconds)
-
-
 def test_a_lost_worker_has_spent_its_part_of_the_budget_but_for_its_silence() -> None:
+    over = got("b", seconds=0.5, enough=False)
     manager, _, workers = manage(
         [READY, 30.0, samples(0), 4.0, samples(1), (0, "sample"), 120.0, WorkerHung("no answer for 120 s")],
-        [READY, told(1.0), case("b"), DONE, case("b"), DONE],
-        sampling=Sampling(budget_s=9.0),
+        [READY, over, DONE, got("b", enough=False, seconds=4.5), DONE],
+        sampling=Sampling(budget_s=9.0, min_instances=2, few_instances=2),
+        timeout_s=120,
     )
-    manager.run_family(FAMILY, Round(0, 4.5))
+    manager.run_family(FAMILY, Round(0, 4.5, 1))
     manager.run_family(FAMILY, Round(1))
-    asked = [request.sampling.budget_s for worker in workers for request in worker.asked]
-    assert asked == [4.5, 0.5, 4.0], "what is left of the round, and then of all"
-
-
-def test_what_a_lost_worker_told_is_not_counted_twice() -> None:
-    manager, _, workers = manage(
-        [READY, samples(0), 4.0, samples(1), told(4.5), (0, "recheck"), WorkerDied("signal SIGSEGV")],
-        [READY, case("b"), DONE],
-        sampling=Sampling(budget_s=9.0),
-    )
-    manager.run_family(FAMILY)
-    (asked,) = workers[1].asked
-    assert asked.sampling.budget_s == 4.5
-    assert asked.earlier == {}, "speed-ups of samples that no check followed decide nothing"
+    asked = [request.limits.left_s for worker in workers for request in worker.asked]
+    assert asked == [4.5, 0.5, 4.5], "what is left of the round, and then of all"
 
 
 def test_the_budget_of_the_run_is_of_all_attempts() -> None:
     manager, sink, workers = manage(
         [READY, (0, "check"), 3.0, WorkerDied("x")],
-        [READY, (0, "check"), 3.0, WorkerDied("y")],
+        [READY, (1, "check"), 3.0, WorkerDied("y")],
     )
     assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "crashed"}
-    assert [worker.asked[0].sampling.budget_s for worker in workers] == [5.0, 2.0]
+    assert [worker.asked[0].limits.left_s for worker in workers] == [5.0, 2.0]
     manager, sink, workers = manage([READY, (0, "check"), 6.0, WorkerDied("x")])
     assert manager.run_family(FAMILY, budget_s=5.0) == {"a": "crashed", "b": "interrupted"}
     assert sink.last_cases()["b"] == ("interrupted", "not measured: the budget for the run is spent")
@@ -555,16 +619,14 @@ def test_a_hang_takes_its_share_of_the_budget_of_the_run_and_leaves_the_rest_to_
 
 
 def test_a_round_that_took_long_is_not_given_up_for_a_silence_that_is_shorter() -> None:
-    manager, _, (worker,) = manage(
-        [READY, ALL_MADE, 30.0, samples(0), 5.0, samples(1), case("a"), case("b"), DONE], timeout_s=600
-    )
+    manager, _, (worker,) = manage([READY, ALL_MADE, 30.0, samples(0), 5.0, samples(1), got(), DONE], timeout_s=600)
     assert manager.run_family(FAMILY, Round(patience_s=10.0), 500.0) == {"a": "ok", "b": "ok"}
     assert worker.timeouts[2:5] == [GRACE_S + 10, 30.0, 35.0]
 
 
 def test_a_worker_that_makes_data_is_given_the_timeout_at_each_step_whatever_its_share() -> None:
     manager, _, (worker,) = manage(
-        [READY, 40.0, Made(), 50.0, ALL_MADE, samples(0), case("a"), case("b"), DONE], timeout_s=60
+        [READY, 40.0, Step(None, Stage.REFERENCE), 50.0, ALL_MADE, samples(0), got(), DONE], timeout_s=60
     )
     assert manager.run_family(FAMILY, Round(patience_s=1.0), 500.0) == {"a": "ok", "b": "ok"}
     assert worker.timeouts[1:3] == [60.0, 60.0], "it makes the problem, and then the reference"
@@ -582,7 +644,7 @@ def of_variants(names: str) -> Family:
     return Family(msgspec.structs.replace(INFO, variants=variants), "smoke", {}, {})
 
 
-CHECKED_A = VariantChecked("a")
+CHECKED_A = compiled("a", 0)
 
 
 def hang(seconds: float) -> tuple[float, WorkerHung]:
@@ -592,7 +654,7 @@ def hang(seconds: float) -> tuple[float, WorkerHung]:
 def test_after_a_hang_the_others_get_what_answers_of_their_family_took() -> None:
     manager, sink, workers = manage(
         [READY, (None, "reference"), 3.0, (0, "check"), 0.5, CHECKED_A, (1, "check"), *hang(120.0)],
-        [READY, CHECKED_A, (1, "check"), 2.0, VariantChecked("c"), case("a"), case("c"), DONE],
+        [READY, CHECKED_A, (1, "check"), 2.0, Step("c", Stage.CHECK), got("ac"), DONE],
         timeout_s=120,
     )
     assert manager.run_family(of_variants("abc")) == {"a": "ok", "b": "timeout", "c": "ok"}
@@ -604,7 +666,7 @@ def test_after_a_hang_the_others_get_what_answers_of_their_family_took() -> None
 def test_a_short_timeout_stays_what_it_is_after_a_hang() -> None:
     manager, _, workers = manage(
         [READY, (0, "check"), *hang(4.0)],
-        [READY, case("b"), DONE],
+        [READY, got("b"), DONE],
         timeout_s=4,
     )
     assert manager.run_family(FAMILY) == {"a": "timeout", "b": "ok"}
@@ -614,8 +676,8 @@ def test_a_short_timeout_stays_what_it_is_after_a_hang() -> None:
 def test_hangs_of_a_family_cost_half_a_timeout_more_than_one_and_what_answers_is_measured() -> None:
     manager, sink, workers = manage(
         [READY, CHECKED_A, (1, "check"), *hang(60.0)],
-        *([READY, CHECKED_A, (1, "check"), *hang(10.0)] for _ in range(3)),
-        [READY, CHECKED_A, case("a"), DONE],
+        *([READY, CHECKED_A, (number, "check"), *hang(10.0)] for number in (2, 3, 4)),
+        [READY, CHECKED_A, got("a"), DONE],
         timeout_s=60,
     )
     assert "".join(manager.run_family(of_variants("abcdef"))) == "abcdef"
@@ -633,15 +695,13 @@ def test_hangs_of_a_family_cost_half_a_timeout_more_than_one_and_what_answers_is
 
 def test_hangs_in_later_rounds_leave_what_was_found() -> None:
     manager, sink, _ = manage(
-        [
-            *(READY, CHECKED_A, VariantChecked("b"), VariantChecked("c")),
-            *(*(case(name, "ok", "round") for name in "abc"), DONE, (0, "sample"), *hang(8.0)),
-        ],
-        [READY, (0, "sample"), *hang(8.0)],
+        [READY, *(compiled(name, 0) for name in "abc"), got("abc"), DONE, (0, "sample"), *hang(8.0)],
+        [READY, (1, "sample"), *hang(8.0)],
         timeout_s=8,
+        sampling=TWO_ROUNDS,
     )
     family = of_variants("abc")
-    manager.run_family(family)
+    manager.run_family(family, Round(0, 1.0, 1))
     assert manager.run_family(family, Round(1)) == {"a": "timeout", "b": "timeout", "c": "ok"}
     assert sink.rows[-1][1]["stopped_by"] == "", "no round is waited for"
 
@@ -650,7 +710,7 @@ def test_a_hang_is_told_while_it_lasts() -> None:
     said: list[str] = []
     manager, _, _ = manage(
         [READY, (0, "check"), 9.0, 3.0, 30.0, 40.0, *hang(38.0)],
-        [READY, (None, "problem"), 11.0, case("b"), DONE],
+        [READY, (None, "problem"), 11.0, got("b"), DONE],
         timeout_s=120,
         say=said.append,
     )
@@ -671,36 +731,36 @@ def test_a_hang_of_the_whole_timeout_is_one_though_the_run_is_over_as_well() -> 
 
 def test_a_later_round_that_the_run_has_no_time_for_leaves_what_was_found() -> None:
     manager, sink, _ = manage(
-        [READY, case("a"), case("b"), DONE, (0, "sample"), 15.0, WorkerHung("no answer for 15 s")],
+        [READY, got(), DONE, (0, "sample"), 15.0, WorkerHung("no answer for 15 s")],
         timeout_s=600,
+        sampling=TWO_ROUNDS,
     )
-    manager.run_family(FAMILY)
+    manager.run_family(FAMILY, Round(0, 1.0, 1))
     assert set(manager.run_family(FAMILY, Round(1), 5.0).values()) == {"interrupted"}
     assert {status for status, _ in sink.last_cases().values()} == {"ok"}
 
 
 def test_no_round_begins_when_all_samples_are_taken() -> None:
-    answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
+    answers = [[samples(number, block=number), got(blocks=1), DONE] for number in range(6)]
     manager, _, (worker,) = manage(
         [READY, *(step for answer in answers for step in answer)], sampling=Sampling(max_blocks=6)
     )
     for number in range(20):
         assert manager.run_family(FAMILY, Round(number, 0.1, 1)) == {"a": "ok", "b": "ok"}
-    assert [request.sampling.max_blocks for request in worker.asked] == [1] * 6
-    assert [request.last for request in worker.asked] == [False] * 5 + [True], "it stops for its blocks"
+    assert [request.limits.sampling.max_blocks for request in worker.asked] == [1] * 6
+    progress = manager.progress_of(FAMILY)
+    assert progress is not None and progress.is_over
 
 
 def test_each_state_gets_a_block_and_no_more_than_there_are() -> None:
     both = Sampling(max_blocks=7, states=(State.HOT, State.COLD))
-    answers = [[samples(number, block=number), case("a"), case("b"), DONE] for number in range(6)]
-    hot_and_cold = [
-        [samples(2 * n, block=2 * n), samples(2 * n + 1, block=2 * n + 1), *answers[n][1:]] for n in range(3)
-    ]
-    manager, _, (worker,) = manage([READY, *(step for answer in hot_and_cold for step in answer)], sampling=both)
+    states = [State.HOT, State.COLD] * 3
+    answers = [[samples(n, block=n), got(state=state, blocks=1), DONE] for n, state in enumerate(states)]
+    manager, _, (worker,) = manage([READY, *(step for answer in answers for step in answer)], sampling=both)
     for number in range(5):
         manager.run_family(FAMILY, Round(number, 0.1, 1))
-    assert [request.sampling.max_blocks for request in worker.asked] == [2, 2, 2]
-    assert [request.last for request in worker.asked] == [False, False, True]
+    assert [request.state for request in worker.asked] == states
+    assert [request.limits.sampling.max_blocks for request in worker.asked] == [1] * 6
 
 
 A, B = "p/a/smoke/-/cpu", "p/b/smoke/-/cpu"
@@ -711,44 +771,41 @@ def checks(sink: Sink) -> list[CheckRow]:
 
 
 def test_samples_are_checked_when_their_worker_has_told_of_their_case() -> None:
-    manager, sink, _ = manage([READY, samples(70, 71), case("a"), case("b"), DONE], first=(70, 0))
+    manager, sink, _ = manage([READY, samples(70, 71), got(), DONE], first=(70, 0))
     manager.run_family(FAMILY)
     assert checks(sink) == [(A, 70, 72, "passed"), (B, 70, 72, "passed")]
     tables = [table for table, row in sink.rows if table != "cases" or row["status"] == "ok"]
-    of_cases = ["samples", "samples", "checks", "cases", "checks", "cases"]
-    assert tables == [*of_cases, "cases", "cases"], "killed in between, nothing is lost"
+    assert tables[:6] == ["samples", "samples", "checks", "checks", "cases", "cases"], "killed between, nothing is lost"
 
 
-def test_samples_of_a_lost_worker_stay_unchecked_but_for_cases_that_it_told() -> None:
+def test_samples_of_a_lost_worker_stay_unchecked() -> None:
     manager, sink, _ = manage(
         [READY, samples(0, 1), (1, "sample"), WorkerDied("x")],
-        [READY, samples(2), case("a"), DONE],
+        [READY, samples(2), got("a"), DONE],
     )
     manager.run_family(FAMILY)
     assert checks(sink) == [(A, 2, 3, "passed")]
-    manager, sink, _ = manage([READY, samples(0, 1), case("a"), (1, "idle"), WorkerDied("x")])
-    manager.run_family(FAMILY)
-    assert checks(sink) == [(A, 0, 2, "passed")]
 
 
 @pytest.mark.parametrize("status", ["error", "skipped", "refused"])
 def test_a_variant_that_came_to_no_check_has_none(status: str) -> None:
-    manager, sink, _ = manage([READY, samples(0), case("a"), case("b", status), DONE])
+    manager, sink, _ = manage([READY, samples(0), got(b=status), DONE])
     manager.run_family(FAMILY)
     assert checks(sink) == [(A, 0, 1, "passed")]
 
 
 def test_a_variant_that_is_wrong_after_its_samples_has_a_check_that_says_so() -> None:
-    manager, sink, _ = manage([READY, samples(0), case("a"), case("b", "wrong"), DONE])
+    manager, sink, _ = manage([READY, samples(0), got(b="wrong"), DONE])
     manager.run_family(FAMILY)
     assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "wrong")]
 
 
 def test_samples_of_a_round_that_a_stop_cuts_off_stay_unchecked() -> None:
     manager, sink, _ = manage(
-        [READY, samples(0), case("a"), case("b"), DONE, samples(1), Stopped(2), samples(2), WorkerDied("killed")],
+        [READY, samples(0), got(), DONE, samples(1), Stopped(2), samples(2), WorkerDied("killed")],
+        sampling=TWO_ROUNDS,
     )
-    manager.run_family(FAMILY)
+    manager.run_family(FAMILY, Round(0, 1.0, 1))
     with pytest.raises(Stopped):
         manager.run_family(FAMILY, Round(1))
     assert checks(sink) == [(A, 0, 1, "passed"), (B, 0, 1, "passed")]
@@ -766,14 +823,14 @@ def test_cases_have_their_sizes_and_those_that_are_not_the_presets() -> None:
 def test_the_seconds_of_rounds_are_in_each_case_by_what_they_went_into() -> None:
     manager, sink, _ = manage(
         [
-            *(READY, 2.0, case("a", stopped_by="round"), case("b", stopped_by="round")),
-            *(RoundSeconds({"sampling": 1.25, "checking": 0.5}), DONE),
-            *(case("a"), 1.0, case("b"), RoundSeconds({"sampling": 0.25}), DONE),
-        ]
+            *(READY, 2.0, got(parts={"sampling": 1.25, "checking": 0.5}), DONE),
+            *(1.0, got(parts={"sampling": 0.25}), DONE),
+        ],
+        sampling=TWO_ROUNDS,
     )
-    manager.run_family(FAMILY, Round(0, 3.0, 2))
+    manager.run_family(FAMILY, Round(0, 3.0, 1))
     first = {row["variant"]: json.loads(row["round_seconds"]) for _, row in sink.rows[-2:]}
     assert first == {name: {"starting": 0.25, "sampling": 1.25, "checking": 0.5} for name in "ab"}
-    manager.run_family(FAMILY, Round(1, 3.0, 2))
+    manager.run_family(FAMILY, Round(1, 3.0, 1))
     (again,) = {row["round_seconds"] for _, row in sink.rows[-2:]}
     assert json.loads(again) == {"starting": 1.0, "sampling": 1.5, "checking": 0.5}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.records.claim import Claim
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.rounds import MARGIN, pairs_so_far
-from xebench.vocabulary import Status
+from xebench.vocabulary import State, Status
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu", "name": "Max 1550"}
 OK = CaseResult(Status.OK, "", "round")
@@ -29,8 +29,9 @@ def progress(*speedups: dict[str, float], claims: tuple[Claim, ...] = (), **resu
     family = Family(info, "smoke", {}, {})
     fixed = fixed_columns(family, DEVICE, seed=1)
     found = {**dict.fromkeys("abc", OK), **results}
-    instances: list[Any] = [{name: [math.log(value)] * 10 for name, value in one.items()} for one in speedups]
-    return FamilyProgress(family, fixed, Sampling(few_instances=3), 0, results=found, speedups={"hot": instances})
+    logs = [{name: [math.log(value)] * 10 for name, value in one.items()} for one in speedups]
+    instances = [Instance(number=number, state=State.HOT, speedups=one) for number, one in enumerate(logs)]
+    return FamilyProgress(family, fixed, Sampling(few_instances=3), 0, results=found, instances=instances)
 
 
 def words(known: FamilyProgress) -> list[tuple[str, str]]:

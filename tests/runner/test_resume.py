@@ -227,11 +227,12 @@ def test_what_an_earlier_session_has_of_a_family_is_read_from_its_samples(tmp_pa
         write_two_instances(writer)
     progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
     assert progress.statuses() == {"a": "ok", "b": "ok"} and not progress.waiting
-    assert (progress.next_block, progress.next_instance, progress.blocks) == (6, 2, 6)
+    assert (progress.next_block, progress.next_instance) == (6, 2)
+    assert [(one.number, one.state, one.blocks) for one in progress.instances] == [(0, "hot", 3), (1, "hot", 3)]
     assert progress.spent_s == pytest.approx(6.0) and progress.seconds["making"] == 4.0
     assert progress.round == Round(0), "of two instances"
     assert progress.compiled == {"a", "b"}
-    one, two = progress.speedups["hot"]
+    one, two = (instance.speedups for instance in progress.instances)
     assert one == {"b": pytest.approx([math.log(2)] * 3)}
     assert two == {"b": pytest.approx([math.log(4)] * 3)}
     rows = [schema.measured_row("cases", row) for row in progress.rows()]
@@ -248,5 +249,7 @@ def test_samples_that_no_check_followed_decide_nothing(tmp_path: Path) -> None:
         case_id = family("p").case_id("a", "cpu")
         writer.append_checks([CheckRow(case_id, 0, 1, CheckResult.SUPERSEDED)])
     progress = resume.family_progress(family("p"), load_run(tmp_path / "run"), "cpu", SAMPLING, next_block=6)
-    assert (progress.next_instance, progress.blocks) == (2, 3), "numbers of instances are taken nevertheless"
-    assert progress.speedups["hot"] == [{"b": pytest.approx([math.log(2)] * 2)}]
+    assert progress.next_instance == 2, "numbers of instances are taken nevertheless"
+    (instance,) = progress.instances
+    assert instance.blocks == 3
+    assert instance.speedups == {"b": pytest.approx([math.log(2)] * 2)}

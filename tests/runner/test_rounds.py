@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from xebench.measuring.case_rows import CaseResult, fixed_columns
+from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.declaration import PatternInfo, VariantInfo
 from xebench.patterns.plan import Family
 from xebench.records.claim import Claim
 from xebench.results.analysis.moderation import NOTHING, Prior
-from xebench.runner.family_progress import FamilyProgress, RoundShare
+from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.resource_limits import RunBudget
 from xebench.runner.round_plan import Round, RoundPlan
 from xebench.runner.rounds import Rounds
-from xebench.vocabulary import Status, StopReason
+from xebench.vocabulary import State, Status, StopReason
 
 DEVICE = {"device": "opencl:cpu:0", "device_class": "cpu"}
 
@@ -61,12 +62,12 @@ class FakeManager:
         for variant in "ab":
             known.finish(variant, result)
         taken = [self.scripts[name].pop(0) for _ in range(planned.instances or 6) if self.scripts[name]]
-        share = RoundShare(0, told_s=0.5 * len(taken))
-        share.blocks.update(range(10 * len(taken)))
-        share.speedups["hot"] = [{"b": [math.log(speedup)] * 10} for speedup in taken]
-        known.add_share(share, complete=True)
-        known.end(share.told_s + 1.0)
-        self.now += share.told_s + 1.0
+        for speedup in taken:
+            logs = {"b": [math.log(speedup)] * 10}
+            known.add(Instance(number=0, state=State.HOT, speedups=logs, blocks=10, seconds=0.5))
+        sampled_s = 0.5 * len(taken)
+        known.end(sampled_s + 1.0)
+        self.now += sampled_s + 1.0
 
 
 class Told:

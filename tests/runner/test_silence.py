@@ -15,7 +15,7 @@ class Clock:
 
 def test_a_silence_is_told_first_soon_and_then_seldom() -> None:
     clock, said = Clock(), list[str]()
-    silence = Silence("p n=8", said.append, clock)
+    silence = Silence("p n=8", said.append, clock=clock)
     for _ in range(2):
         for _ in range(int(FIRST_TOLD_S + TOLD_AGAIN_S)):
             clock.now += 1
@@ -28,7 +28,7 @@ def test_a_silence_is_told_first_soon_and_then_seldom() -> None:
 
 def test_the_slowest_step_is_the_longest_between_two_signs_of_life() -> None:
     clock = Clock()
-    silence = Silence("p", lambda text: None, clock)
+    silence = Silence("p", lambda text: None, clock=clock)
     silence.look(None, "problem", 120)
     clock.now += 2
     silence.look(None, "reference", 120)

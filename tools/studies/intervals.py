@@ -17,6 +17,7 @@ from scipy import stats
 from xebench.cli.output import run_program
 from xebench.measuring import stopping
 from xebench.measuring.sampling import Sampling
+from xebench.results.analysis import speedups
 from xebench.results.analysis.intervals import median_interval
 from xebench.results.analysis.statistics import Floats
 from xebench.vocabulary import StopReason
@@ -201,7 +202,7 @@ def decide(
         instance, else budget, else max blocks.
     """
     blocks = len(next(iter(values.values())))
-    series = stopping.log_speedups(values, baseline).values()
+    series = speedups.log_speedups(values, baseline).values()
     least = max(sampling.min_blocks, sampling.first_blocks)
     if blocks >= least and all(median_interval(own).half_width < sampling.precision for own in series):
         return StopReason.PRECISION

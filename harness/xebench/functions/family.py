@@ -176,7 +176,6 @@ class FunctionFamily:
         claimed = [(run.name, claim.against) for run in runs for claim in run.variant.claims if claim.against]
         plan = Plan(
             settings.metric,
-            settings.sampling,
             self.reference,
             compared=claimed,
             bytes_moved=settings.bytes_moved,
@@ -195,9 +194,9 @@ class FunctionFamily:
             make_flusher=partial(Flusher, session.queue),
         )
         place.begin()
-        family.measure()
+        self.stopped_by = family.measure_all(settings.sampling)
         stream.flush()
-        self.stopped_by, self.compared = family.stopped_by, bool(expected.arrays)
+        self.compared = bool(expected.arrays)
 
 
 def _role(is_reference: bool) -> Role:

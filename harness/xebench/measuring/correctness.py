@@ -236,7 +236,7 @@ class Checker:
 
     def end_instance(self, run: VariantRun) -> None:
         """Note where all samples of an instance submitted fewer commands than its first call did."""
-        first, *sampled = self._counts.pop(run.name, [0])
+        first, *sampled = self._counts.get(run.name, [0])
         if sampled and max(sampled) < first:
             run.first_commands, run.sampled_commands = first, max(sampled)
 

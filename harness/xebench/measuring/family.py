@@ -1,14 +1,14 @@
-"""Measure a family: check every variant, sample the right ones side by side, instance after instance, check again.
+"""Measure an instance of a family: check every variant, sample the right ones side by side, check again.
 
-This is the only loop: runs, `xebench.compare` and pytest's `device_benchmark.compare` differ in where variants run
-(`xebench.measuring.place`), in what they must give (`xebench.measuring.correctness`), and in who takes the rows.
+This is the only loop over variants: runs, `xebench.compare` and pytest's `device_benchmark.compare` differ in where
+variants run (`xebench.measuring.place`), in what they must give (`xebench.measuring.correctness`), and in who takes the
+rows.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -17,27 +17,22 @@ from xebench.errors import Unsupported
 from xebench.measuring.correctness import Checker, Expected
 from xebench.measuring.device_worker import Lost
 from xebench.measuring.machine_monitor import MachineMonitor, RoundClock, RunningClock
-from xebench.measuring.messages import InstanceSpeedups, Stage
+from xebench.measuring.messages import Instance, Stage
 from xebench.measuring.place import CacheFlusher, Places, VariantRun, outcome
 from xebench.measuring.samples import RowStream, Rules, SampleTaker, SpotChecks, times_of
 from xebench.measuring.sampling import (
     Sampling,
-    SamplingEnd,
     batch_size,
     block_limit_s,
     least_ns,
     sample_family,
 )
-from xebench.measuring.stopping import NEXT_INSTANCE, Instances
+from xebench.measuring.stopping import NEXT_INSTANCE, InstanceLimits, InstanceRule, Instances
 from xebench.measuring.traced_facts import traced_facts
 from xebench.patterns.pattern import Variant
-from xebench.results.analysis.moderation import NOTHING, Prior
 from xebench.session.recorder import MeasuredSample
 from xebench.system.runtime import DeviceInfo, missing
-from xebench.vocabulary import RoundPart, State, Status, StopReason
-
-#: Reasons for the end of sampling, the least satisfying first: a case sampled in two states keeps the first of its two.
-_ENDS = (StopReason.ROUND, StopReason.BUDGET, StopReason.MAX_BLOCKS, StopReason.PRECISION)
+from xebench.vocabulary import RoundPart, State, Status
 
 #: Number of executions of which the median one is kept, since a single one may have been interrupted.
 TRACED: Final = 3
@@ -53,16 +48,12 @@ class Plan:
 
     Attributes:
         metric: device, span, wall or build.
-        sampling: limits of the sampling.
         baseline: baseline of the speed-ups.
         seed: seed of the order of samples and of the poison of outputs.
         compared: variants, each with another variant to compare with in addition to the baseline.
         bytes_moved: least traffic to memory of one execution; None if unknown.
         in_batches: True if one sample may have several executions, with nothing to do between them.
-        first_block, first_instance: next free numbers.
-        last: True for the last round.
-        earlier: log speed-ups of earlier rounds' instances, by state.
-        priors: spread between instances in the run's other pairs, by state.
+        first_block: next free block number.
         essential: variant whose failure ends the family: its exceptions, a lost place and Ctrl-C are raised. "" if a
             failure ends only the variant itself.
         no_command: error message for a variant that records no command; may contain ``{name}``.
@@ -71,34 +62,20 @@ class Plan:
     """
 
     metric: str
-    sampling: Sampling
     baseline: str
     seed: int = 0
     compared: Sequence[tuple[str, str]] = ()
     bytes_moved: int | None = None
     in_batches: bool = True
     first_block: int = 0
-    first_instance: int = 0
-    last: bool = True
-    earlier: Mapping[str, InstanceSpeedups] = field(default_factory=dict)
-    priors: Mapping[str, Prior] = field(default_factory=dict)
     essential: str = ""
     no_command: str = NO_COMMAND
     words: Mapping[Stage, str] = field(default_factory=dict)
     data_sets: int | None = None
 
 
-class Listener:
-    """Receives the progress of a family; this one ignores it."""
-
-    def at(self, variant: str | None, stage: Stage) -> None:
-        """Called before the next step, with its variant; None for a step that serves all variants."""
-
-    def checked(self, variant: str) -> None:
-        """A variant was checked, or has dropped out."""
-
-    def sampled(self, state: State, instances: InstanceSpeedups, seconds: float) -> None:
-        """A state was sampled: log speed-ups of its instances."""
+#: Receives the variant and the stage of the next step; None for a step that serves all variants.
+Show = Callable[[str | None, Stage], None]
 
 
 class FamilyLoop:
@@ -112,11 +89,11 @@ class FamilyLoop:
         rows: receiver of measured rows.
         device: device that they run on.
         make_flusher: function that makes the flusher of its caches, for cold samples.
-        listener: receiver of the progress.
+        show: callback before each step.
         clock: clock that counts seconds by their use.
 
     Attributes:
-        stopped_by: the rule that ended the sampling.
+        data_sets: see `Plan`; may grow before an instance.
     """
 
     def __init__(
@@ -129,47 +106,85 @@ class FamilyLoop:
         device: DeviceInfo,
         *,
         make_flusher: Callable[[], CacheFlusher],
-        listener: Listener | None = None,
+        show: Show = lambda variant, stage: None,
         clock: RoundClock | None = None,
     ) -> None:
-        self.stopped_by = ""
         self._plan = plan
         self._runs = {run.name: run for run in runs}
         self._places = places
         self._rows = rows
         self._device = device
         self._make_flusher = make_flusher
-        self._listener = listener or Listener()
+        self._show = show
         self._clock = clock or RoundClock()
         self._batches: dict[State, int] = {}
-        self._instance = plan.first_instance
+        self.data_sets = plan.data_sets
+        self._instance: int | None = None
         self._next_block = plan.first_block
         # each round has numbers of its own
-        source = random.Random(plan.seed + plan.first_block)
+        self._source = random.Random(plan.seed + plan.first_block)
         self._order = random.Random()
-        self._checker = Checker(expected, source)
-        self._checker.take(self._data_set())
+        self._checker = Checker(expected, self._source)
         self._running = RunningClock()
-        self._spot_checks = SpotChecks(source, plan.sampling.min_blocks, self._running)
+        self._monitors: dict[State, MachineMonitor] = {}
 
-    def measure(self) -> None:
-        """All of it.
+    def measure(self, number: int, state: State, limits: InstanceLimits) -> Instance:
+        """Measure an instance in one state: arrays and kernels are new, unless it is the first one of this loop.
+
+        Args:
+            number: number of the instance.
+            state: state of the caches before each sample.
+            limits: limits of its sampling.
 
         Raises:
             Exception: whatever the essential variant raises, or the making of an instance.
         """
         self._clock.enter(RoundPart.CHECKING)
-        good = self._good()
-        if self._plan.first_instance:  # in the first one of a run the declared order says which variant compiles
-            self._order.shuffle(good)
-        for run in self._checker.in_order(good):
-            self._guard(run, Stage.CHECK, self._first_call)
-            self._listener.checked(run.name)
+        if is_first := self._instance is None:
+            self._begin(number, limits.sampling)
+        # making arrays and kernels anew takes of the time for sampling
+        rule = InstanceRule(limits, self._plan.baseline, self._plan.compared, self._running)
+        if not is_first:
+            self._renew(number)
         with self._clock.during(RoundPart.SAMPLING):
-            self._sample()
+            self._sample(state, limits.sampling, rule)
         for run in self._runs.values():
             self._checker.end_instance(run)
         self._recheck(self._places.changed())
+        return Instance(
+            number=number,
+            state=state,
+            speedups={name: own.tolist() for name, own in rule.speedups.items()},
+            blocks=rule.blocks,
+            seconds=rule.seconds,
+            enough=rule.enough,
+        )
+
+    def measure_all(self, sampling: Sampling) -> str:
+        """Measure as many instances as a family of one round and one state needs; return the reason for the end."""
+        instances, number, reason = Instances(sampling), 0, NEXT_INSTANCE
+        while reason == NEXT_INSTANCE and self._good():
+            one = self.measure(number, sampling.states[0], instances.limits)
+            reason = instances.add(one.series, one.blocks, one.seconds, enough=one.enough)
+            number += 1
+        self.close()
+        return reason if self._good() else ""
+
+    def close(self) -> None:
+        """End watching the machine."""
+        while self._monitors:
+            self._monitors.popitem()[1].close()
+
+    def _begin(self, number: int, sampling: Sampling) -> None:
+        """Check all variants on the arrays that are there."""
+        self._instance = number
+        self._spot_checks = SpotChecks(self._source, sampling.min_blocks, self._running)
+        self._checker.take(self._data_set())
+        good = self._good()
+        if number:  # in the first one of a run the declared order says which variant compiles
+            self._order.shuffle(good)
+        for run in self._checker.in_order(good):
+            self._guard(run, Stage.CHECK, self._first_call)
 
     def _good(self) -> list[VariantRun]:
         return [run for run in self._runs.values() if run.is_good()]
@@ -201,7 +216,7 @@ class FamilyLoop:
             {
                 "block": -1,
                 "order": -1,
-                "instance": self._instance,
+                "instance": self._number,
                 "state": State.TRACED,
                 "batch": 1,
                 "events": measured.command_count,
@@ -230,57 +245,40 @@ class FamilyLoop:
 
     # ---- sampling -----------------------------------------------------------------------------------------------
 
-    def _sample(self) -> None:
-        """Sample the good variants together, state after state."""
-        part, ends = self._plan.sampling.for_each_state(), []
-        for state in part.states if self._good() else ():
-            with closing(MachineMonitor(self._device.device_class)) as monitor, self._rows.watched(monitor):
-                ends.append(self._sample_state(state, part))
-        # an earlier round ended by its own share of the budget or instances, not by the family's
-        own = next((reason for reason in _ENDS if reason in ends), "")
-        over = self._plan.last or set(ends) == {StopReason.PRECISION}
-        self.stopped_by = own if over else StopReason.ROUND
-
-    def _sample_state(self, state: State, part: Sampling) -> str:
-        """Sample one instance of the family after the other; return the rule that ended the sampling."""
-        plan = self._plan
-        earlier, prior = plan.earlier.get(state, ()), plan.priors.get(state, NOTHING)
-        instances = Instances(
-            part, plan.baseline, earlier, self._running, last=plan.last, prior=prior, compared=plan.compared
-        )
+    def _sample(self, state: State, sampling: Sampling, rule: InstanceRule) -> None:
+        """Sample the good variants together, until the rule has enough of this instance."""
+        if not self._good():
+            return
+        if state not in self._monitors:  # the usual state of the machine is that of the first samples
+            self._monitors[state] = MachineMonitor(self._device.device_class)
         flusher = self._make_flusher() if state == State.COLD else None
-        begin, sampled = self._running(), SamplingEnd("", self._next_block)
-        while self._good():
+        with self._rows.watched(self._monitors[state]):
             sampled = sample_family(
                 [run.name for run in self._good()],
                 partial(self._measure, self._taker(flusher)),
-                instances.decide,
-                instances.share,
-                seed=plan.seed + self._instance,
+                rule.decide,
+                sampling,
+                seed=self._plan.seed + self._number,
                 state=state,
                 first_block=self._next_block,
-                choose_batch=partial(self._choose_batch, state, instances.share),
+                choose_batch=partial(self._choose_batch, state, sampling),
                 clock=self._spot_checks.sampling_clock,
             )
-            self._next_block = sampled.next_block
-            if sampled.stopped_by != NEXT_INSTANCE:
-                break
-            with self._clock.during(RoundPart.CHECKING):
-                self._renew()
-        self._listener.sampled(state, instances.taken(), self._running() - begin)
-        return sampled.stopped_by
+        self._next_block = sampled.next_block
+
+    @property
+    def _number(self) -> int:
+        assert self._instance is not None
+        return self._instance
 
     def _data_set(self) -> int:
         """The number of the data of this instance: instances take the data sets in turn."""
-        return self._instance % (self._plan.data_sets or 1)
+        return self._number % (self.data_sets or 1)
 
-    def _renew(self) -> None:
+    def _renew(self, number: int) -> None:
         """Allocate arrays and build kernels again: the next instance of the family."""
-        if changed := self._places.changed():
-            self._recheck(changed)
-            return
-        self._listener.at(None, Stage.PROBLEM)
-        self._instance += 1
+        self._show(None, Stage.PROBLEM)
+        self._instance = number
         self._checker.take(self._data_set())
         with self._clock.during(RoundPart.UPLOADING):
             self._places.renew(self._checker.data_set)
@@ -303,9 +301,9 @@ class FamilyLoop:
         def rules() -> Rules:
             return Rules(self._plan.metric, self._device.timer_resolution_ns, self._plan.bytes_moved)
 
-        data_set = None if self._plan.data_sets is None else self._checker.data_set
+        data_set = None if self.data_sets is None else self._checker.data_set
         of_plan = self._plan.no_command, data_set
-        return SampleTaker(self._rows, rules, flusher, self._instance, *of_plan, self._running, self._note_sample)
+        return SampleTaker(self._rows, rules, flusher, self._number, *of_plan, self._running, self._note_sample)
 
     def _note_sample(self, variant: Variant, measured: MeasuredSample) -> None:
         self._checker.note_sample(self._runs[variant.name], measured)
@@ -354,7 +352,7 @@ class FamilyLoop:
 
     def _guard(self, run: VariantRun, stage: Stage, action: Callable[[VariantRun], None]) -> None:
         """Do a step with one variant; what goes wrong ends that variant, not the family."""
-        self._listener.at(run.name, stage)
+        self._show(run.name, stage)
         try:
             action(run)
         except BaseException as error:

@@ -321,7 +321,8 @@ class RoundClock:
         self._seconds[self._part] -= seconds
         self._seconds[part] += seconds
 
-    def seconds(self) -> dict[str, float]:
-        """So far, by part."""
+    def take(self) -> dict[str, float]:
+        """The seconds since the last call, by part."""
         self.enter(self._part)
-        return dict(self._seconds)
+        taken, self._seconds = dict(self._seconds), defaultdict(float)
+        return taken

@@ -6,6 +6,7 @@ import io
 import pickle
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,17 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from xebench.measuring.case_rows import CaseResult
-from xebench.measuring.sampling import Sampling
-from xebench.results.analysis.moderation import Prior
+from xebench.measuring.stopping import InstanceLimits, Series
 from xebench.vocabulary import State
 
 if TYPE_CHECKING:
     Bytes = npt.NDArray[Any]
 else:
     Bytes = np.ndarray  # which the channel sends as they are
-
-#: Log speed-ups by variant, for each instance.
-InstanceSpeedups = Sequence[Mapping[str, Sequence[float]]]
 
 
 class Stage(StrEnum):
@@ -59,36 +56,45 @@ class Upcoming(OfFamily, frozen=True):
     """A family that is likely to come soon; see `MeasureFamily`."""
 
 
-class MeasureFamily(OfFamily, frozen=True, kw_only=True):
-    """Request to measure one family of cases.
+class MeasureInstance(OfFamily, frozen=True, kw_only=True):
+    """Request to measure one instance of a family, answered by `Instance`.
+
+    The first request for a family makes its data, its arrays and its kernels; they stay until `FinishFamily`.
 
     Attributes:
-        variants: names, in the order of the activity page's numbers.
+        variants: names of the variants to measure; the activity page counts all of the pattern.
         case_ids: a key for each variant.
-        sampling: limits of the sampling.
         seed: seed of the data and of the order of samples.
-        first_sample, first_block, first_instance: next free numbers.
+        number: number of the instance.
+        state: state of the caches before each sample.
+        limits: limits of its sampling.
+        first_sample, first_block: next free numbers.
         compiled: variants whose compilation is recorded.
-        last: True for the last round.
-        earlier: log speed-ups of earlier rounds' instances, by state.
         compared: variants, each with another variant that a claim compares it with in addition to the baseline.
-        priors: spread between instances in the run's other pairs of this metric, by state.
         upcoming: families that are likely to come next, in order; their data may be made meanwhile.
     """
 
     variants: Sequence[str]
     case_ids: Mapping[str, str]
-    sampling: Sampling
     seed: int
+    number: int = 0
+    state: State = State.HOT
+    limits: InstanceLimits
     first_sample: int = 0
     first_block: int = 0
-    first_instance: int = 0
     compiled: Sequence[str] = ()
-    last: bool = True
-    earlier: Mapping[str, InstanceSpeedups] = {}
     compared: Sequence[tuple[str, str]] = ()
-    priors: Mapping[str, Prior] = {}
     upcoming: Sequence[Upcoming] = ()
+
+
+class FinishFamily(Message, frozen=True):
+    """Request to release the family that is there, answered by `Finished`.
+
+    Attributes:
+        first: True to trace the variants before, and to try them at an odd size.
+    """
+
+    first: bool = False
 
 
 class Call(Message, frozen=True):
@@ -103,7 +109,7 @@ class Call(Message, frozen=True):
     arguments: Bytes
 
 
-Request = MeasureFamily | Call
+Request = MeasureInstance | FinishFamily | Call
 
 
 class Ready(Message, frozen=True):
@@ -121,16 +127,11 @@ class Failed(Message, frozen=True):
     exit_code: int
 
 
-class Made(Message, frozen=True):
-    """A step of making a family's data on the host is over; ``all_made``: the last one."""
+class Step(Message, frozen=True):
+    """The worker begins a step other than a sample; the activity page shows samples as well."""
 
-    all_made: bool = False
-
-
-class VariantChecked(Message, frozen=True):
-    """A variant was checked, or has dropped out."""
-
-    variant: str
+    variant: str | None
+    stage: Stage
 
 
 class TableRows(Message, frozen=True):
@@ -140,25 +141,40 @@ class TableRows(Message, frozen=True):
     rows: Sequence[dict[str, Any]]
 
 
-class StateSampled(Message, frozen=True):
-    """A state was sampled in one round: log speed-ups of its instances, and the seconds that it took."""
+class Instance(Message, frozen=True, kw_only=True, dict=True):
+    """One instance of a family, sampled in one state and checked: the unit in which a run measures, resumes and loses.
 
+    Attributes:
+        number: number of the instance.
+        state: state of the caches before each sample.
+        speedups: log speed-ups by variant, in each block.
+        blocks: number of sampled blocks.
+        seconds: seconds of sampling, with those in which arrays and kernels were made anew.
+        enough: True if more blocks would have shown less than another instance.
+        parts: seconds of all that was done for it, by `xebench.vocabulary.RoundPart`.
+        results: results of the variants so far.
+    """
+
+    number: int
     state: State
-    instances: InstanceSpeedups
-    seconds: float
+    speedups: Mapping[str, Sequence[float]] = {}
+    blocks: int = 0
+    seconds: float = 0.0
+    enough: bool = True
+    parts: Mapping[str, float] = {}
+    results: Mapping[str, CaseResult] = {}
+
+    @cached_property
+    def series(self) -> Mapping[str, Series]:
+        """The log speed-ups, with their slow starts."""
+        return {name: Series(np.asarray(own, float)) for name, own in self.speedups.items()}
 
 
-class RoundSeconds(Message, frozen=True):
-    """The worker's part of a round is over: its seconds by `xebench.vocabulary.RoundPart`."""
+class Finished(Message, frozen=True):
+    """A family was released: results of its variants, and the seconds of that by `xebench.vocabulary.RoundPart`."""
 
-    seconds: Mapping[str, float]
-
-
-class CaseOver(Message, frozen=True):
-    """The result of a case."""
-
-    variant: str
-    result: CaseResult
+    results: Mapping[str, CaseResult]
+    parts: Mapping[str, float]
 
 
 class Returned(Message, frozen=True):
@@ -171,9 +187,7 @@ class Returned(Message, frozen=True):
     raised: bool = False
 
 
-WorkerMessage = (
-    Ready | Done | Failed | Made | VariantChecked | TableRows | StateSampled | CaseOver | RoundSeconds | Returned
-)
+WorkerMessage = Ready | Done | Failed | Step | TableRows | Instance | Finished | Returned
 
 
 def pickled(value: Any) -> Bytes:

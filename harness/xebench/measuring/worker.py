@@ -23,7 +23,7 @@ from xebench.errors import XebenchError, describe_error, first_line
 from xebench.measuring.checksums import Sums
 from xebench.measuring.data_sets import DataSets
 from xebench.measuring.device_worker import NO_DEVICE
-from xebench.measuring.family_run import measuring
+from xebench.measuring.family_run import Families
 from xebench.measuring.instrument import measure_instrument
 from xebench.measuring.local import ProblemPlace
 from xebench.measuring.local_functions import FunctionPlace
@@ -164,13 +164,13 @@ def prepare(device: str, parent: Parent) -> Callable[[Request], None]:
         return partial(_answer, DataMaker(), parent)
     direct_calls.install()
     session = Session.on(device)
-    worker, measure = Worker(session), measuring(session, device, parent)
+    worker, families = Worker(session), Families(session, device, parent)
 
     def answer(request: Request) -> None:
         if isinstance(request, Call):
             _answer(worker, parent, request)
         else:
-            measure(request)
+            parent.answers.send(families.answer(request))
 
     return answer
 

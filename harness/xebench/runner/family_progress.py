@@ -1,7 +1,6 @@
-"""The progress of a run with a family: variants that wait, results of the others, and time spent.
+"""The progress of a run with a family: its instances, the variants that take part, and results of the others.
 
-A family has several rounds, and in one the run may lose a worker with every variant. This records what that
-leaves to do; rows of the table `cases` are written from it and never read back.
+Rows of the table `cases` are written from it and never read back.
 """
 
 from __future__ import annotations
@@ -9,19 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
 
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
+from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.records.points import Row
 from xebench.results.analysis.intervals import MIN_SAMPLES
-from xebench.results.analysis.statistics import Floats, settled
 from xebench.runner.round_plan import Round
-from xebench.vocabulary import SAMPLED_STATES, RoundPart, State, Status, StopReason
+from xebench.vocabulary import RoundPart, State, Status, StopReason
 
 #: Most timeouts that hangs of a family may cost before it is given up: by variants that have not answered yet, and
 #: by those that have.
@@ -34,9 +33,6 @@ PATIENCE_STEPS: Final = 10.0
 PATIENCE_PART: Final = 0.1
 PATIENCE_S: Final = 10.0
 
-#: Log speed-ups by variant, for each instance, by state of the caches.
-LogSpeedups = dict[str, list[Mapping[str, Sequence[float]]]]
-
 
 @dataclass
 class FamilyProgress:
@@ -47,22 +43,19 @@ class FamilyProgress:
         fixed: columns of each case that do not change, by variant.
         sampling: limits of all rounds together.
         next_block, next_instance: next free numbers.
+        instances: measured instances.
         round: current or last round; None before the first.
         results: results of each variant that are on disk.
-        waiting: variants without a result in this round.
-        spent_s: seconds of sampling in all rounds so far, including those of lost workers.
-        beside_s: seconds of the last round without sampling; None before the first round of this session ends.
-        instance_s: seconds of sampling per instance with enough blocks for an interval; None before the first round of
-            this session ends.
-        blocks: number of blocks sampled so far in all states, excluding those of lost workers.
-        speedups: log speed-ups of the instances so far.
-        settled: the same, each instance after its slow start.
-        compiled: variants whose compilation is recorded.
-        answered: variants whose first call returned, with any result.
+        waiting: variants that take part in this round.
+        lost_s: seconds of sampling by workers that were lost.
+        compiled: variants whose compilation is recorded, so that their first call has returned.
         hung: hung work in order of time: a variant, or a step that all of them need.
         hung_s: seconds spent waiting for hung work.
         seconds: seconds of all rounds so far, by part.
         slowest_step_s: longest time between two signs of life of a worker.
+        beside_s: seconds of the last round without sampling; None before the first round of this session ends.
+        instance_s: seconds of sampling per instance with enough blocks for an interval; None before the first round of
+            this session ends.
     """
 
     family: Family
@@ -70,26 +63,22 @@ class FamilyProgress:
     sampling: Sampling
     next_block: int
     next_instance: int = 0
+    instances: list[Instance] = field(default_factory=list)
     round: Round | None = None
     results: dict[str, CaseResult] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
-    spent_s: float = 0.0
-    beside_s: float | None = None
-    instance_s: float | None = None
-    blocks: int = 0
-    speedups: LogSpeedups = field(default_factory=dict)
-    settled: dict[str, list[Mapping[str, Floats]]] = field(default_factory=dict, init=False)
+    lost_s: float = 0.0
     compiled: set[str] = field(default_factory=set)
-    answered: set[str] = field(default_factory=set)
     hung: list[str] = field(default_factory=list)
     hung_s: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
     slowest_step_s: float = 0.0
+    beside_s: float | None = None
+    instance_s: float | None = None
 
     def __post_init__(self) -> None:
         """A new family waits as a whole; its states are those of its pattern, or of the user's options."""
-        self._spent_before_s, self._round_s = self.spent_s, 0.0
-        self._settle(self.speedups)
+        self._before = len(self.instances), self.spent_s, sum(self.seconds.values())
         if not self.sampling.states:
             self.sampling = replace(self.sampling, states=(State(self.family.pattern.state),))
         if not self.results:
@@ -97,10 +86,10 @@ class FamilyProgress:
             self.waiting = list(self.fixed)
 
     def begin(self, planned: Round) -> None:
-        """Begin a round. In a later one, good variants wait again unless they are precise enough; what is on disk
+        """Begin a round. In a later one, good variants take part again unless they are precise enough; what is on disk
         stays.
         """
-        self.round, self._spent_before_s, self._round_s = planned, self.spent_s, 0.0
+        self.round, self._before = planned, (len(self.instances), self.spent_s, sum(self.seconds.values()))
         if planned.number:
             able = self._blocks_left() >= len(self.sampling.states)
             self.waiting = [
@@ -108,11 +97,6 @@ class FamilyProgress:
                 for name, result in self.results.items()
                 if able and result.status == Status.OK and result.stopped_by != StopReason.PRECISION
             ]
-
-    @property
-    def is_later_round(self) -> bool:
-        """True if an earlier round than the one that is under way has results."""
-        return self.round is not None and self.round.number > 0
 
     @property
     def is_over(self) -> bool:
@@ -124,24 +108,55 @@ class FamilyProgress:
 
     def end(self, seconds: float) -> None:
         """A round is over, which took so long."""
-        self.beside_s = max(0.0, seconds - (self.spent_s - self._spent_before_s))
-        self.add_seconds({RoundPart.STARTING: seconds - self._round_s})
+        begun, spent_s, counted_s = self._before
+        sampled_s = self.spent_s - spent_s
+        self.beside_s = max(0.0, seconds - sampled_s)
+        self.instance_s = _instance_s(self.instances[begun:]) or self.instance_s
+        self.add_seconds({RoundPart.STARTING: seconds - (sum(self.seconds.values()) - counted_s)})
 
-    def finish(self, variant: str, result: CaseResult) -> Row:
-        """A variant has its result of this round; gives its row."""
-        if result.stopped_by == StopReason.BUDGET and self._round_is_cut:
-            result = msgspec.structs.replace(result, stopped_by=StopReason.ROUND)
-        # facts of a problem outlast a round in which it cannot be made; only the first round reads the others
+    def add(self, instance: Instance) -> list[Row]:
+        """Take a measured instance; gives the rows of the variants that took part."""
+        self.instances.append(instance)
+        self.add_seconds(instance.parts)
+        return self.take(instance.results)
+
+    def take(self, results: Mapping[str, CaseResult]) -> list[Row]:
+        """Take the results so far of the variants that take part; gives their rows."""
+        return [
+            self.keep(name, msgspec.structs.replace(results[name], stopped_by=StopReason.ROUND))
+            if results[name].status == Status.OK
+            else self.finish(name, results[name])
+            for name in list(self.waiting)
+        ]
+
+    def keep(self, variant: str, result: CaseResult) -> Row:
+        """A variant has a result, which may not be its last of this round; gives its row."""
+        # facts of a problem outlast an instance in which it cannot be made; only the first round reads the others
         earlier = self.results[variant]
         kept = {name: getattr(result, name) or getattr(earlier, name) for name in ("work", "odd_size", "traced")}
         self.results[variant] = msgspec.structs.replace(result, **kept)
-        self.waiting = [name for name in self.waiting if name != variant]
         return self.row(variant)
+
+    def finish(self, variant: str, result: CaseResult) -> Row:
+        """A variant has its result of this round; gives its row."""
+        self.waiting = [name for name in self.waiting if name != variant]
+        return self.keep(variant, result)
+
+    def finish_all(self, stopped_by: str) -> None:
+        """The round has come to its end for all variants that took part.
+
+        Args:
+            stopped_by: reason for the end.
+        """
+        if stopped_by == StopReason.BUDGET and self._round_is_cut:
+            stopped_by = StopReason.ROUND
+        for name in list(self.waiting):
+            self.finish(name, msgspec.structs.replace(self.results[name], stopped_by=stopped_by))
 
     @property
     def _round_is_cut(self) -> bool:
         """True if the round has less time than the family: when that is spent, the family's is not."""
-        return self.round is not None and self.round.sampling_s < self.sampling.budget_s - self._spent_before_s
+        return self.round is not None and self.round.sampling_s < self.sampling.budget_s - self._before[1]
 
     def give_up(self, variants: Iterable[str], status: Status, reason: str) -> list[Row]:
         """Variants get no result of this round; gives their rows."""
@@ -151,16 +166,16 @@ class FamilyProgress:
         ]
 
     def give_up_after_hang(self, what: str, waited_s: float, timeout_s: float) -> list[Row]:
-        """Note what hung; gives the rows of those that are not tried for that. What earlier rounds found stands."""
+        """Note what hung; gives the rows of those that are not tried for that. What was found before stands."""
         self.hung.append(what)
         self.hung_s += waited_s
-        most_s = dict.fromkeys(self.answered, timeout_s * MOST_TIMEOUTS_ANSWERED)
+        most_s = dict.fromkeys(self.compiled, timeout_s * MOST_TIMEOUTS_ANSWERED)
         untried = [name for name in self.waiting if self.hung_s >= most_s.get(name, timeout_s * MOST_TIMEOUTS)]
         return self.leave(untried, f"{', '.join(self.hung)} of this family hung; fix them first")
 
     def leave(self, variants: Sequence[str], why: str) -> list[Row]:
-        """Variants are tried no more; gives their rows. What earlier rounds found stands."""
-        if self.is_later_round:
+        """Variants are tried no more; gives their rows. What was found before stands."""
+        if self.instances:
             found = [msgspec.structs.replace(self.results[name], stopped_by="") for name in variants]
             return [self.finish(name, result) for name, result in zip(list(variants), found, strict=True)]
         return self.give_up(variants, Status.ERROR, f"not measured: {why}")
@@ -175,16 +190,18 @@ class FamilyProgress:
         """The rows of all cases."""
         return [self.row(variant) for variant in self.fixed]
 
-    def medians(self, state: str) -> list[list[float]]:
-        """The log speed-up of each variant in each instance of a state."""
-        instances = self.settled.get(state, [])
-        names = {name for one in instances for name in one}
-        return [[float(np.median(one[name])) for one in instances if name in one] for name in sorted(names)]
+    def of_state(self, state: str) -> list[Instance]:
+        """The instances in which a state was sampled."""
+        return [one for one in self.instances if one.state == state]
 
-    def _settle(self, speedups: LogSpeedups) -> None:
-        for state, instances in speedups.items():
-            settled_ones = [{name: settled(own) for name, own in one.items() if len(own)} for one in instances]
-            self.settled.setdefault(state, []).extend(settled_ones)
+    def medians(self, state: str) -> list[list[float]]:
+        """The log speed-up of each variant in each instance of a state, after its slow start."""
+        instances = [one.series for one in self.of_state(state)]
+        names = {name for one in instances for name in one}
+        return [
+            [float(np.median(one[name].settled)) for one in instances if name in one and one[name].ratios.size]
+            for name in sorted(names)
+        ]
 
     def statuses(self) -> dict[str, str]:
         """The result of each variant in this round."""
@@ -211,7 +228,7 @@ class FamilyProgress:
             left_s: seconds that the run has left.
         """
         planned, fewest = self.round or Round(), self.sampling.min_instances
-        own_s = min(self.rest_s, planned.sampling_s - (self.spent_s - self._spent_before_s))
+        own_s = min(self.rest_s, planned.sampling_s - (self.spent_s - self._before[1]))
         instances = min(planned.instances or fewest, fewest)
         blocks = max(len(self.sampling.states), self.sampling.max_blocks * instances // fewest)
         return replace(
@@ -229,16 +246,24 @@ class FamilyProgress:
         return limits.budget_s >= self.rest_s or blocks_left < states
 
     @property
+    def spent_s(self) -> float:
+        """Seconds of sampling in all rounds so far."""
+        return self.lost_s + sum(one.seconds for one in self.instances)
+
+    @property
     def rest_s(self) -> float:
         """Seconds of sampling that the family's own budget leaves."""
         return max(0.0, self.sampling.budget_s - self.spent_s)
 
     def _blocks_left(self) -> int:
-        return self.sampling.max_blocks - self.blocks
+        return self.sampling.max_blocks - sum(one.blocks for one in self.instances)
 
-    # ---- what workers send --------------------------------------------------------------------------------------
+    def add_seconds(self, seconds: Mapping[str, float]) -> None:
+        """Count what seconds of a round went into."""
+        for part, value in seconds.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + value
 
-    def add_sample(self, sample: Mapping[str, Any]) -> None:
+    def number(self, sample: Row) -> None:
         """Note the numbers that a sample takes: those of a later worker must not repeat them."""
         self.next_block = max(self.next_block, sample["block"] + 1)
         if sample["instance"] is None:
@@ -246,60 +271,12 @@ class FamilyProgress:
         else:
             self.next_instance = max(self.next_instance, sample["instance"] + 1)
 
-    def add_seconds(self, seconds: Mapping[str, float]) -> None:
-        """Count what seconds of a round went into."""
-        for part, value in seconds.items():
-            self.seconds[part] = self.seconds.get(part, 0.0) + value
-            self._round_s += value
 
-    def add_share(self, share: RoundShare, *, complete: bool) -> None:
-        """Count what a worker did; of one that did not come to its end, the time only."""
-        self.spent_s += share.spent_s()
-        if complete:
-            self.blocks += len(share.blocks)
-            self.instance_s = share.instance_s() or self.instance_s
-            self._settle(share.speedups)
-            for state, instances in share.speedups.items():
-                self.speedups.setdefault(state, []).extend(instances)
-
-
-@dataclass
-class RoundShare:
-    """The part of a round that one worker does.
-
-    Attributes:
-        first_sample: number of the first sample.
-        blocks: numbers of the sampled blocks.
-        speedups: log speed-ups of its instances.
-        results: results of the variants.
-        told_s: seconds of sampling in finished states.
-    """
-
-    first_sample: int
-    blocks: set[int] = field(default_factory=set)
-    speedups: LogSpeedups = field(default_factory=dict)
-    results: dict[str, CaseResult] = field(default_factory=dict)
-    told_s: float = 0.0
-    _first_s: float | None = None
-    _last_s: float = 0.0
-
-    def add_sample(self, sample: Mapping[str, Any], now_s: float) -> None:
-        """A row of the table `samples` came."""
-        if sample["instance"] is None:  # of compilation
-            return
-        self._first_s = now_s if self._first_s is None else self._first_s
-        self._last_s = now_s
-        if sample["state"] in SAMPLED_STATES:
-            self.blocks.add(sample["block"])
-
-    def spent_s(self) -> float:
-        """Seconds of sampling; of a worker that was lost, until its last sample: it may have hung for long after."""
-        seen_s = 0.0 if self._first_s is None else self._last_s - self._first_s
-        return max(self.told_s, seen_s)
-
-    def instance_s(self) -> float | None:
-        """Seconds for an instance in all states, or for as many blocks as an interval needs; None without any."""
-        taken = max((len(instances) for instances in self.speedups.values()), default=0)
-        if not (taken and self.blocks):
-            return None
-        return self.spent_s() * max(1 / taken, MIN_SAMPLES * len(self.speedups) / len(self.blocks))
+def _instance_s(instances: Sequence[Instance]) -> float | None:
+    """Seconds for an instance in all states, or for as many blocks as an interval needs; None without any."""
+    states = [one.state for one in instances if one.speedups]
+    blocks = sum(one.blocks for one in instances)
+    if not (states and blocks):
+        return None
+    taken = max(states.count(state) for state in states)
+    return sum(one.seconds for one in instances) * max(1 / taken, MIN_SAMPLES * len(set(states)) / blocks)

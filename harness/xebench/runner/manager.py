@@ -12,18 +12,27 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from xebench.errors import BrokenEnvironment, XebenchError
-from xebench.measuring import messages
 from xebench.measuring.case_rows import ENDED_BEFORE, NOT_MEASURED, CaseResult, fixed_columns
 from xebench.measuring.device_worker import DeviceWorker, Lost
 from xebench.measuring.messages import (
-    MeasureFamily,
+    Finished,
+    FinishFamily,
+    Instance,
+    MeasureInstance,
+    Message,
+    Stage,
+    Step,
+    TableRows,
     Upcoming,
     WorkerMessage,
 )
 from xebench.measuring.sampling import Clock, Sampling
+from xebench.measuring.stopping import NEXT_INSTANCE, Instances, end_of_round
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
@@ -31,10 +40,10 @@ from xebench.records.claim import from_json, is_expected
 from xebench.results.analysis import metrics
 from xebench.results.analysis.moderation import Prior, prior_of
 from xebench.results.analysis.summaries import CheckRow
-from xebench.runner.family_progress import FamilyProgress, RoundShare
+from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.round_plan import Round
-from xebench.vocabulary import CheckResult, Flag, Status
+from xebench.vocabulary import CheckResult, Flag, State, Status
 
 #: Seconds before the first silence warning, and between warnings.
 FIRST_TOLD_S: Final = 10.0
@@ -49,12 +58,14 @@ class Silence:
     Attributes:
         request: the current request, for the warning's text.
         say: prints a notice.
+        notice: callback with the variant at work.
         clock: seconds.
         slowest_step_s: the longest time from one sign of life to the next so far; what it is at now is no part of it.
     """
 
     request: str
     say: Callable[[str], None]
+    notice: Callable[[str], None] = lambda text: None
     clock: Clock = time.monotonic
     slowest_step_s: float = 0.0
     _at: tuple[str | None, str] = (None, "")
@@ -75,6 +86,8 @@ class Silence:
         if (variant, stage) != self._at:
             self._at = variant, stage
             self._moved()
+        if variant is not None:
+            self.notice(variant)
         silent_s = self.clock() - self._heard_s
         if silent_s >= self._tell_after_s:
             self._tell_after_s += TOLD_AGAIN_S
@@ -100,12 +113,16 @@ _WHOLE_BUDGET: Final = "the budget for the run"
 
 _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
-# Result of a variant's last check in a round, by the status that it leaves. Other statuses come from no check.
+# Result of a variant's last check in an instance, by the status that it leaves. Other statuses come from no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
 
 
 # Statuses that code of another file in the same process may have caused.
 _FAILURES = {Status.WRONG, Status.ERROR}
+
+
+#: What a worker answers to a request of a family.
+Record = TypeVar("Record", Instance, Finished)
 
 
 class Sink(Protocol):
@@ -123,10 +140,6 @@ class _BudgetSpent(Exception):
 
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"not measured: {what} is spent{detail}")
-
-
-class _AnotherFilesFault(Exception):
-    """A family has failed, and the worker had run another file's code: it does not count, and the worker is ended."""
 
 
 @dataclass
@@ -166,6 +179,7 @@ class Manager:
         self.worker_was_killed = False
         self._end_s = self._patience_s = math.inf
         self._round_began_s, self._is_making = 0.0, False
+        self._sampled_s: list[float] = []
         self._upcoming: Sequence[Upcoming] = ()
         self._families: dict[str, FamilyProgress] = {}
         self._priors: dict[tuple[str, str], Prior] = {}
@@ -178,7 +192,7 @@ class Manager:
         """
         try:
             columns: Mapping[str, Any] = self.worker.call(
-                "instrument", look=Silence("the instrument", self.say, self.clock).look
+                "instrument", look=Silence("the instrument", self.say, clock=self.clock).look
             )
         except Lost as lost:
             raise BrokenEnvironment(f"measuring the instrument failed: {lost.how}; try 'xebench doctor'") from None
@@ -230,7 +244,7 @@ class Manager:
         try:
             self._measure(progress)
         except _BudgetSpent as end:
-            if not progress.is_later_round:  # else what is on disk counts
+            if not progress.instances:  # else what is on disk counts
                 self.sink.append("cases", progress.give_up(progress.waiting, NOT_MEASURED, str(end)))
         progress.end(self.clock() - self._round_began_s)
         self.sink.append("cases", progress.rows())
@@ -261,7 +275,7 @@ class Manager:
         return fixed_columns(family, self.device, self.seed, self.sampling.precision)
 
     def _measure(self, progress: FamilyProgress) -> None:
-        """Measure the waiting variants, each time without those at which a worker was lost.
+        """Measure a round of the waiting variants, instance after instance.
 
         Raises:
             _BudgetSpent: the run's time was over before.
@@ -270,23 +284,147 @@ class Manager:
         if not (is_builtin(pattern.source) or is_as_declared(pattern)):
             why = "the pattern file was changed during the run: measure it again"
             self.sink.append("cases", progress.leave(progress.waiting, why))
-        while progress.waiting:
+            return
+        if not self._has_worker(progress):  # what its start takes is no part of the budget for sampling
+            return
+        limits = progress.limits(self._end_s - self.clock())
+        last, ends = progress.is_last(limits), []
+        part = limits.for_each_state()
+        for state in part.states:
+            earlier = [one.series for one in progress.of_state(state)]
+            instances = Instances(part, earlier, last=last, prior=self.prior(pattern.metric, state))
+            reason = NEXT_INSTANCE
+            while reason == NEXT_INSTANCE and (one := self._measure_instance(progress, state, instances)):
+                reason = instances.add(one.series, one.blocks, one.seconds, enough=one.enough)
+            ends.append(reason if progress.waiting else "")
+        self._finish_family(progress)
+        progress.finish_all(end_of_round(ends, last=last))
+
+    def _has_worker(self, progress: FamilyProgress) -> bool:
+        """Start a worker for a family if need be; False if none starts with its variables, which is its error."""
+        pattern = progress.family.pattern
+        self.worker.use(pattern.environment, pattern.source)
+        try:
+            self.worker.ready()
+        except XebenchError as error:
+            if not pattern.environment:
+                raise
+            reason = f"with environment={dict(pattern.environment)}: {error}"
+            self.sink.append("cases", progress.give_up(progress.waiting, Status.ERROR, reason))
+            return False
+        return True
+
+    def _measure_instance(self, progress: FamilyProgress, state: State, instances: Instances) -> Instance | None:
+        """Measure an instance of the waiting variants, each time without those at which a worker was lost.
+
+        Returns:
+            The instance; None if no variant is left.
+
+        Raises:
+            _BudgetSpent: the run's time was over before.
+        """
+        while progress.waiting and self._has_worker(progress):
+            shared, first_sample, lost_s = self.worker.is_shared, self._next_sample, progress.lost_s
+            instance, lost = None, None
             try:
-                lost = self._measure_with_one_worker(progress)
-            except _AnotherFilesFault:
-                continue
-            if lost is None:
-                break
-            self.worker_was_killed = self.worker_was_killed or lost.status == Status.INTERRUPTED
-            # the end of a worker does not affect cases that it has reported
-            lost_with_it = [name for name in progress.waiting if lost.variant in (None, name)]
-            after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
-            self.sink.append("cases", progress.give_up(lost_with_it, lost.status, f"{lost}{after}"))
-            if lost.status == Status.TIMEOUT:
-                what, waited_s = lost.variant or lost.stage, lost.silent_s or 0.0
-                self.sink.append("cases", progress.give_up_after_hang(what, waited_s, self.timeout_s))
-            if progress.waiting and self.clock() >= self._end_s:
-                raise _BudgetSpent(_WHOLE_BUDGET)
+                instance = self._ask(self._request(progress, state, instances), Instance, progress)
+                failed = self._has_failed(progress, instance)
+            except Lost as loss:
+                lost, failed = loss, loss.status != Status.INTERRUPTED  # no file kills the process from outside
+            if failed and shared:  # maybe another file has caused it
+                self.worker.close()
+                progress.lost_s += 0.0 if instance is None else instance.seconds
+            elif instance is not None:
+                self._take_instance(progress, instance, first_sample)
+                return instance
+            elif lost is not None:
+                self._take_loss(progress, lost)
+            instances.lose(progress.lost_s - lost_s)
+        return None
+
+    def _request(self, progress: FamilyProgress, state: State, instances: Instances) -> MeasureInstance:
+        family, variants = progress.family, list(progress.waiting)
+        limits, left_s = instances.limits, self._end_s - self.clock()
+        return MeasureInstance(
+            source=family.pattern.source,
+            pattern=family.pattern.name,
+            parameters=family.parameters,
+            variants=variants,
+            case_ids={name: progress.fixed[name]["case_id"] for name in variants},
+            seed=self.seed,
+            number=progress.next_instance,
+            state=state,
+            limits=replace(
+                limits, left_s=max(0.0, min(limits.left_s, left_s)), longest_s=min(limits.longest_s, max(0.0, left_s))
+            ),
+            first_sample=self._next_sample,
+            first_block=progress.next_block,
+            compiled=[name for name in variants if name in progress.compiled],
+            compared=family.compared(str(self.device["device_class"])),
+            upcoming=self._upcoming,
+        )
+
+    @staticmethod
+    def _has_failed(progress: FamilyProgress, instance: Instance) -> bool:
+        """True if a variant was found wrong or in error though no claim says so."""
+        return any(
+            result.status in _FAILURES
+            and not is_expected(result.status, result.reason, from_json(progress.fixed[name]["claims"]))
+            for name, result in instance.results.items()
+            if name in progress.waiting
+        )
+
+    def _take_instance(self, progress: FamilyProgress, instance: Instance, first_sample: int) -> None:
+        """Write an instance: first what the check of each variant says of its samples.
+
+        Killed in between, the run has samples that count and a case that still waits; the other way round it would
+        have a case that is over, and samples that never count.
+        """
+        variants = list(progress.waiting)
+        rows = progress.add(instance)
+        self._priors.clear()
+        verdicts = {name: _CHECK_RESULTS.get(instance.results[name].status) for name in variants}
+        if self._next_sample > first_sample:
+            self.sink.append_checks(
+                CheckRow(progress.fixed[name]["case_id"], first_sample, self._next_sample, verdict)
+                for name, verdict in verdicts.items()
+                if verdict is not None
+            )
+        self.sink.append("cases", rows)
+
+    def _take_loss(self, progress: FamilyProgress, lost: Lost) -> None:
+        """Give up the variant that was at work in a worker that was lost; all of them if it was none.
+
+        Raises:
+            _BudgetSpent: the run's time is over.
+        """
+        if lost.status == Status.INTERRUPTED:
+            self.worker_was_killed = True
+        given_up = [name for name in progress.waiting if lost.variant in (None, name)]
+        after = f", after {progress.hung[0]} had hung" if lost.status == Status.TIMEOUT and progress.hung else ""
+        self.sink.append("cases", progress.give_up(given_up, lost.status, f"{lost}{after}"))
+        if lost.status == Status.TIMEOUT:
+            what, waited_s = lost.variant or lost.stage, lost.silent_s or 0.0
+            self.sink.append("cases", progress.give_up_after_hang(what, waited_s, self.timeout_s))
+        if progress.waiting and self.clock() >= self._end_s:
+            raise _BudgetSpent(_WHOLE_BUDGET)
+
+    def _finish_family(self, progress: FamilyProgress) -> None:
+        """Release a family; after its first round with the facts that need no sample."""
+        if not self.worker.is_running:  # lost, with all that it had
+            return
+        first = all(progress.results[name].traced is None for name in progress.waiting)
+        try:
+            finished = self._ask(FinishFamily(first), Finished, progress)
+        except _BudgetSpent:  # all that counts is there
+            return
+        except Lost as lost:
+            if lost.variant is not None and lost.status != Status.INTERRUPTED:
+                self._take_loss(progress, lost)
+            return
+        progress.add_seconds(finished.parts)
+        progress.take(finished.results)
+        self.worker.close_if_large()
 
     def _silence_s(self, patience_s: float) -> float:
         """The seconds that a worker may be silent: a hang takes no more of the run's budget than the family's share.
@@ -300,71 +438,6 @@ class Manager:
         left_s = max(0.0, min(self._end_s + END_GRACE_S - now_s, worth_s))
         return min(patience_s, round(left_s, 1)) if left_s < patience_s else patience_s
 
-    # ---- one worker's share of a round --------------------------------------------------------------------------
-
-    def _measure_with_one_worker(self, progress: FamilyProgress) -> Lost | None:
-        """Measure the waiting variants with one worker. Return None when it finished, else how it was lost.
-
-        Raises:
-            _AnotherFilesFault: a variant has failed, which counts only where it is the fault of its own file.
-            _BudgetSpent: it was silent when the run's time was over.
-        """
-        family, variants = progress.family, list(progress.waiting)
-        environment = family.pattern.environment
-        self.worker.use(environment, family.pattern.source)
-        try:
-            self.worker.ready()  # what that takes is no part of the budget for sampling
-        except XebenchError as error:
-            if not environment:
-                raise
-            return Lost(f"with environment={dict(environment)}: {error}", Status.ERROR)
-        limits = progress.limits(self._end_s - self.clock())
-        request = MeasureFamily(
-            source=family.pattern.source,
-            pattern=family.pattern.name,
-            parameters=family.parameters,
-            variants=variants,
-            case_ids={name: progress.fixed[name]["case_id"] for name in variants},
-            sampling=limits,
-            seed=self.seed,
-            first_sample=self._next_sample,
-            first_block=progress.next_block,
-            first_instance=progress.next_instance,
-            compiled=[name for name in variants if name in progress.compiled],
-            last=progress.is_last(limits),
-            earlier={state: list(instances) for state, instances in progress.speedups.items()},
-            compared=family.compared(str(self.device["device_class"])),
-            priors={state: self.prior(family.pattern.metric, state) for state in limits.states},
-            upcoming=self._upcoming,
-        )
-        share, complete = RoundShare(self._next_sample), False
-        shared = self.worker.is_shared
-        try:
-            try:
-                lost = self._follow(request, progress, share)
-            except (Stopped, _BudgetSpent):
-                self._finish(progress, share)
-                raise
-            if shared and self._has_failed(progress, request.variants, share):
-                self.worker.close()
-                raise _AnotherFilesFault
-            self._finish(progress, share)
-            complete = lost is None
-            return lost
-        finally:
-            progress.add_share(share, complete=complete)
-            self._priors.clear()
-            self.worker.close_if_large()
-
-    @staticmethod
-    def _has_failed(progress: FamilyProgress, variants: Sequence[str], share: RoundShare) -> bool:
-        """True if a worker was lost with a variant, or found one wrong or in error though no claim says so."""
-        return not share.results.keys() >= set(variants) or any(
-            result.status in _FAILURES
-            and not is_expected(result.status, result.reason, from_json(progress.fixed[name]["claims"]))
-            for name, result in share.results.items()
-        )
-
     def prior(self, metric: str, state: str) -> Prior:
         """The variance between instances, pooled so far over all pairs of a metric."""
         if (metric, state) not in self._priors:
@@ -372,72 +445,65 @@ class Manager:
             self._priors[metric, state] = prior_of(medians for each in alike for medians in each.medians(state))
         return self._priors[metric, state]
 
-    def _follow(self, request: MeasureFamily, progress: FamilyProgress, share: RoundShare) -> Lost | None:
-        """Take what a worker sends until it has finished, or is lost: see `_measure_with_one_worker`."""
+    # ---- one request --------------------------------------------------------------------------------------------
+
+    def _ask(self, request: Message, kind: type[Record], progress: FamilyProgress) -> Record:
+        """Send a request; write the rows that come, and return the record.
+
+        Raises:
+            Lost: the worker was lost.
+            _BudgetSpent: it was silent when the run's time was over.
+        """
         patience_s = progress.patience_s(self.timeout_s)
-        silence = Silence(progress.family.title(), self.say, self.clock)
-        self._is_making = True
-        answers = self.worker.answers(
-            request, request.variants, silence_s=lambda: self._silence_s(patience_s), look=silence.look
-        )
+        silence = Silence(progress.family.title(), self.say, self.notice, self.clock)
+        self._is_making, self._sampled_s = True, []
+        record: Record | None = None
+        names = [variant.name for variant in progress.family.pattern.variants]
+        answers = self.worker.answers(request, names, silence_s=lambda: self._silence_s(patience_s), look=silence.look)
         try:
             for answer in answers:
                 silence.heard()
-                self._take(answer, progress, share)
-            return None
+                if isinstance(answer, kind):
+                    record = answer
+                self._take(answer, progress)
         except Lost as lost:
+            progress.lost_s += self._sampled_s[-1] - self._sampled_s[0] if self._sampled_s else 0.0
+            if lost.status == Status.INTERRUPTED:
+                self.say(f"{progress.family.title()}: a worker was {lost.how}")
             if lost.silent_s is not None and lost.silent_s < patience_s:
                 # stopped before its timeout, so it is unknown whether it hung
                 at_work = f"{lost.variant or 'the worker'} in {lost.stage}: {lost.how}"
                 what = _WHOLE_BUDGET if self.clock() >= self._end_s else _SHARE_OF_BUDGET
                 raise _BudgetSpent(what, f" ({at_work})") from None
-            return lost
+            if record is None:
+                raise
         except Stopped:
             for answer in self.worker.rest():
-                self._take(answer, progress, share)
+                self._take(answer, progress)
             raise
         finally:
             progress.slowest_step_s = max(progress.slowest_step_s, silence.slowest_step_s)
+        assert record is not None
+        return record
 
-    def _take(self, answer: WorkerMessage, progress: FamilyProgress, share: RoundShare) -> None:
-        if isinstance(answer, messages.TableRows):
+    def _take(self, answer: WorkerMessage, progress: FamilyProgress) -> None:
+        """Take rows, or a sign of life."""
+        if isinstance(answer, TableRows):
             if answer.table == "samples":
-                self._count(answer.rows, progress, share)
+                self._count(answer.rows, progress)
             self.sink.append(answer.table, answer.rows)
-        elif isinstance(answer, messages.CaseOver):
-            share.results[answer.variant] = answer.result
-        elif isinstance(answer, messages.StateSampled):
-            share.speedups[answer.state] = list(answer.instances)
-            share.told_s += answer.seconds
-        elif isinstance(answer, messages.RoundSeconds):
-            progress.add_seconds(answer.seconds)
-        elif isinstance(answer, messages.Made):
-            self._is_making = not answer.all_made
-        elif isinstance(answer, messages.VariantChecked):
-            progress.answered.add(answer.variant)
-            self.notice(answer.variant)
+        elif isinstance(answer, Step):
+            self._is_making = answer.stage in (Stage.PROBLEM, Stage.REFERENCE)
 
-    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress, share: RoundShare) -> None:
+    def _count(self, samples: Sequence[dict[str, Any]], progress: FamilyProgress) -> None:
         """Note which numbers are taken, and mark what was measured beside another run."""
         flags = self.sample_flags()
         for sample in samples:
             self._next_sample = max(self._next_sample, sample["sample_id"] + 1)
-            progress.add_sample(sample)
-            share.add_sample(sample, self.clock())
+            progress.number(sample)
+            if sample["instance"] is not None:
+                self._sampled_s = [*self._sampled_s[:1], self.clock()]
             sample["sample_flags"] = metrics.with_flags(sample["sample_flags"], *flags)
-
-    def _finish(self, progress: FamilyProgress, share: RoundShare) -> None:
-        """Write the last word on each variant in this round: first what its check says of its samples.
-
-        Killed in between, the run has samples that count and a case that still waits; the other way round it would
-        have a case that is over, and samples that never count.
-        """
-        for variant, result in share.results.items():
-            row = progress.finish(variant, result)
-            verdict = _CHECK_RESULTS.get(result.status)
-            if verdict is not None and self._next_sample > share.first_sample:
-                self.sink.append_checks([CheckRow(row["case_id"], share.first_sample, self._next_sample, verdict)])
-            self.sink.append("cases", [row])
 
 
 def _share_a_worker(one: PatternInfo, other: PatternInfo) -> bool:

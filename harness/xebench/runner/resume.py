@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -11,13 +12,14 @@ import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError
 from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
+from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
-from xebench.measuring.stopping import log_speedups
 from xebench.patterns.plan import Family
 from xebench.records.points import rows, to_json
 from xebench.results import Run, RunWriter, load_run, schema
 from xebench.results.analysis import summaries
-from xebench.runner.family_progress import FamilyProgress, LogSpeedups
+from xebench.results.analysis.speedups import speedups_of_instances
+from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.round_plan import earlier_round
 from xebench.runner.run_options import Options, Progress
 from xebench.vocabulary import SAMPLED_STATES, RoundPart, Status, StopReason, find_baseline
@@ -171,8 +173,8 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
     own_cases = run.cases.loc[run.cases["case_id"].isin(names), [*schema.columns("cases")]]
     cases = {names[row["case_id"]]: row for row in rows(own_cases)}
     own = run.samples[run.samples["case_id"].isin(names)]
-    checked = own[own["state"].isin(SAMPLED_STATES) & own["checked"]]
-    taken = max(checked.groupby("state")["instance"].nunique(), default=0)
+    taken = own[own["state"].isin(SAMPLED_STATES) & own["checked"]]
+    instances = _instances(family, summaries.usable(run.cases, own), taken, names, family.compared(device_class))
     recorded = (row["round_seconds"] for row in cases.values() if row["round_seconds"])
     seconds: dict[str, float] = json.loads(next(recorded, "{}"))
     return FamilyProgress(
@@ -181,28 +183,37 @@ def family_progress(family: Family, run: Run, device_class: str, sampling: Sampl
         sampling,
         next_block,
         next_instance=int(max(own["instance"].dropna(), default=-1)) + 1,
+        instances=instances,
         results={variant: CaseResult.of_row(row) for variant, row in cases.items()},
-        round=earlier_round(sampling, taken),
-        spent_s=sum(seconds.get(part, 0.0) for part in (RoundPart.WARMING_UP, RoundPart.SAMPLING)),
-        blocks=checked["block"].nunique(),
-        speedups=_speedups(family, summaries.usable(run.cases, own), names, family.compared(device_class)),
+        round=earlier_round(sampling, max(Counter(one.state for one in instances).values(), default=0)),
+        lost_s=sum(seconds.get(part, 0.0) for part in (RoundPart.WARMING_UP, RoundPart.SAMPLING)),
         compiled=set(cases),
         seconds=seconds,
     )
 
 
-def _speedups(
-    family: Family, samples: pd.DataFrame, variants: Mapping[str, str], compared: Sequence[tuple[str, str]]
-) -> LogSpeedups:
-    """The log speed-ups of each instance, by state, from samples that count."""
+def _instances(
+    family: Family,
+    samples: pd.DataFrame,
+    taken: pd.DataFrame,
+    variants: Mapping[str, str],
+    compared: Sequence[tuple[str, str]],
+) -> list[Instance]:
+    """The instances of a family, from samples that count, and from all that a check covers.
+
+    Their seconds are those of all rounds (`FamilyProgress.lost_s`).
+    """
     baseline = find_baseline(family.pattern.variants, role=lambda variant: variant.role)
     assert baseline is not None  # Pattern refuses to be declared without
-    speedups: LogSpeedups = {}
-    for (state, _), instance in samples.groupby(["state", "instance"]):
-        by_block = instance.pivot_table("time_ns", "block", "case_id", aggfunc="median").rename(columns=variants)
-        logs = log_speedups({str(name): by_block[name].tolist() for name in by_block}, baseline.name, compared)
-        speedups.setdefault(str(state), []).append({name: values.tolist() for name, values in logs.items()})
-    return speedups
+    logs = {
+        (state, number): {name: values.tolist() for name, values in own.items()}
+        for state, number, own in speedups_of_instances(samples, variants, baseline.name, compared)
+    }
+    blocks = taken.groupby(["state", "instance"])["block"].nunique().reset_index()
+    return [
+        Instance(number=number, state=state, speedups=logs.get((state, number), {}), blocks=count)
+        for state, number, count in zip(blocks["state"], blocks["instance"], blocks["block"], strict=True)
+    ]
 
 
 def case_ids(families: Iterable[Family], device_class: str) -> list[str]:

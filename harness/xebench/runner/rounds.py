@@ -84,7 +84,8 @@ def _pair(progress: FamilyProgress, one: Pair, *, is_first: bool) -> Iterator[Pa
 
 def _logs(progress: FamilyProgress, state: str, key: str) -> Interval:
     """The interval of a log speed-up so far."""
-    return grouped_interval([one[key] for one in progress.settled.get(state, ()) if key in one])
+    instances = [one.series for one in progress.of_state(state)]
+    return grouped_interval([one[key].settled for one in instances if key in one])
 
 
 def ratio_of(logs: Interval) -> Interval:

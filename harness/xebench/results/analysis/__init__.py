@@ -8,6 +8,7 @@ __all__ = [
     "metrics",
     "moderation",
     "pairs",
+    "speedups",
     "statistics",
     "summaries",
     "versions",

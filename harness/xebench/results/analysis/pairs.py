@@ -20,6 +20,7 @@ from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
 from xebench.results.analysis.judge import Pair, pairs_of_family
 from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
+from xebench.results.analysis.speedups import log_speedups
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
 
@@ -101,8 +102,7 @@ def _measured(pair: _SampledPair, device: Row, prior: Prior) -> MeasuredPair:
     if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
         quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
     speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
-    ratios = intervals.by_instance(intervals.log_ratios(shared.baseline_ns, shared.variant_ns), shared.instances)
-    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, ratios, prior, quantum, pair.same_program)
+    return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, shared.ratios, prior, quantum, pair.same_program)
 
 
 #: Columns of `_Shared` that have a row for each side, in its order.
@@ -137,11 +137,16 @@ class _Shared:
     disturbance: Flag
 
     @cached_property
+    def ratios(self) -> list[Floats]:
+        """The log speed-up of each block, by instance."""
+        (ratios,) = log_speedups({"": self.baseline_ns, "variant": self.variant_ns}, "").values()
+        return intervals.by_instance(ratios, self.instances)
+
+    @cached_property
     def start(self) -> SeriesStart:
         """The slow start of the pair, in which the two sides do not yet differ as they will in the end."""
-        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
-        by_instance = (intervals.by_instance(each, self.instances) for each in (ratios, self.positions))
-        return start_of_instances(list(zip(*by_instance, strict=True)))
+        positions = intervals.by_instance(self.positions, self.instances)
+        return start_of_instances(list(zip(self.ratios, positions, strict=True)))
 
     @cached_property
     def settled(self) -> _Shared:
@@ -160,9 +165,7 @@ class _Shared:
 
     def medians(self) -> list[float]:
         """The log speed-up of each instance that counts."""
-        ratios = intervals.log_ratios(self.baseline_ns, self.variant_ns)
-        groups = intervals.counted_groups(intervals.by_instance(ratios, self.instances))
-        return [float(np.median(group)) for group in groups]
+        return [float(np.median(group)) for group in intervals.counted_groups(self.ratios)]
 
 
 _NONE: Final = np.empty(0)
