@@ -87,8 +87,9 @@ class CpuBudget:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._slowness:
+            budget = "" if self._is_exempt else f" of {self._budget_s:.0f} s"
             excess = ", too much: mark some nightly (CONTRIBUTING.md)" if self._spent_s > self._budget_s else ""
-            terminalreporter.line(f"processor time: {self._spent_s:.0f} s of {self._budget_s:.0f} s{excess}")
+            terminalreporter.line(f"processor time: {self._spent_s:.0f} s{budget}{excess}")
 
     @property
     def _spent_s(self) -> float:
