@@ -17,7 +17,7 @@ from cpu_budget import CpuBudget
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "nightly: dear")
-    config.pluginmanager.register(CpuBudget(test_s={test_s}, suite_s={suite_s}))
+    config.pluginmanager.register(CpuBudget(test_s={test_s}, suite_s={suite_s}, cores=2))
 """
 TESTS = """
 import subprocess
