@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -110,3 +111,17 @@ def test_a_file_that_somebody_has_sent_is_a_run_too(tmp_path: Path) -> None:
     assert next(iter(by_device(runs))) == "Max 1550, GPU"
     empty = Run.of_tables(tmp_path, {"created": "2026"}, {})
     assert "cut off" not in {name for names in by_device({**runs, "cut off": empty}).values() for name in names}
+
+
+def test_a_column_is_of_a_device_and_a_compiler(tmp_path: Path) -> None:
+    run = load_run(shutil.copytree(FIXTURE, tmp_path / "run"))
+
+    def compiled_by(compiler: str | None) -> Run:
+        kernels = json.dumps([{"name": "k", "spirv_sha256": "0", "compiler": compiler}])
+        tables = {"devices": run.devices, "cases": run.cases.assign(kernels=kernels)}
+        return Run.of_tables(tmp_path, {"created": "2026"}, tables)
+
+    compilers = {"theirs": "numba-dpex 0.23.0 (numba 0.59.1)", "ours": "numba-sycl 0.1.0 (numba 0.62)", "none": None}
+    columns = by_device({name: compiled_by(compiler) for name, compiler in compilers.items()})
+    device = atlas.device_of(run)
+    assert columns == {f"{device}, numba-dpex 0.23.0": ["theirs", "none"], f"{device}, numba-sycl 0.1.0": ["ours"]}

@@ -178,6 +178,16 @@ def test_a_wrong_variant_has_no_part_of_a_roof_and_its_baseline_a_time(run: Run)
     assert all("broken" not in case.title for case in under_roofs(run))
 
 
+def test_the_device_line_names_the_compilers(run: Run) -> None:
+    made = [f"numba-dpex 0.23.0{words} (llvmlite 0.42.0, numba 0.59.1)" for words in ("", " with xebench's integers")]
+    kernels = [json.dumps([{"name": "k", "spirv_sha256": name, "compiler": name}]) for name in made]
+    cases = run.cases.assign(kernels=[kernels[row % 2] for row in range(len(run.cases))])
+    line = device_line(changed(run, cases=cases))
+    assert "; kernels by numba-dpex 0.23.0" in line
+    assert "numba-dpex 0.23.0 with xebench's integers" in line
+    assert "llvmlite" not in line
+
+
 def test_the_device_line_has_the_caches(run: Run) -> None:
     levels = [("L1", 1 << 15, 800.0), ("L1", 1 << 16, 700.0), ("L2", 1 << 17, 400.0), ("memory", 1 << 25, 500.0)]
     names = ("level", "working_set_bytes", "gbps")

@@ -21,6 +21,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
 from xebench.report import units
 from xebench.report.remarks import SIGNS
+from xebench.report.result_rows import short_compilers
 from xebench.report.table_forms import fill, table
 from xebench.results import Run, load_run
 from xebench.results.files import MANIFEST
@@ -64,17 +65,24 @@ def stored_runs(folder: Path = RESULTS) -> dict[str, Run]:
 
 
 def device_of(run: Run) -> str:
-    """A column's heading: the device's name and class."""
+    """The device's name and class."""
     kind = "CPU device" if class_of(run) == DeviceClass.CPU else "GPU"
     return f"{run.devices['name'].iloc[0]}, {kind}"
 
 
 def by_device(runs: Mapping[str, Run]) -> dict[str, list[str]]:
-    """The runs of each device, CPU devices last; runs without a device, which were cut off early, have no column."""
+    """The runs of each device and compiler by the column's heading, CPU devices last.
+
+    A run without kernels of Python is in the latest column of its device; one without a device, which was cut off
+    early, in none.
+    """
     known = [name for name, run in runs.items() if not run.devices.empty]
     devices: dict[str, list[str]] = {}
     for name in sorted(known, key=lambda name: (class_of(runs[name]) == DeviceClass.CPU, device_of(runs[name]))):
-        devices.setdefault(device_of(runs[name]), []).append(name)
+        device = device_of(runs[name])
+        beside = (short_compilers(runs[other]) for other in known if device_of(runs[other]) == device)
+        compiler = short_compilers(runs[name]) or next(filter(None, beside), "")
+        devices.setdefault(", ".join(filter(None, (device, compiler))), []).append(name)
     return devices
 
 

@@ -51,6 +51,12 @@ MIN_SAMPLES = 6
 )
 @click.option("--require-gpu", is_flag=True, help="Fail instead of using the CPU device.")
 @click.option(
+    "--compiler",
+    type=click.Choice(["numba-dpex"]),
+    help="Compile kernels with numba-dpex as it is, and skip what it does not compile.  [default: numba-dpex with "
+    "xebench's integers on the pinned stack, xebench's own compiler on the current one]",
+)
+@click.option(
     "--set",
     "overrides",
     multiple=True,

@@ -1,7 +1,7 @@
 """Kernels to SPIR-V by numba-dpex, and the identity of such a compilation.
 
 Kernels of ``xebench.kernel`` are compiled for `xebench.dpex.integer_target`, those of ``numba_dpex.kernel`` by
-numba-dpex as it is. `as_it_is` has the former compiled like the latter, as far as that goes.
+numba-dpex as it is. ``--compiler numba-dpex`` has the former compiled like the latter, as far as that goes.
 
 A wrong match in the cache would run the wrong kernel, so an identity is conservative: to what the kernel is
 (:mod:`numba_sycl.identity`) it adds the bytecode and constants of each function, the argument types and the versions of
@@ -43,17 +43,15 @@ from numba_sycl.signature import (
     Signature,
     not_a_kernel,
 )
-from numba_sycl.spirv_cache import SpirvCache, kept_or_compiled, this_compiler, toolchain
+from numba_sycl.spirv_cache import SpirvCache, kept_or_compiled, toolchain
 from numba_sycl.spirv_module import with_entry_point
 from xebench.dpex.errors import NotCompiledAsItIs
 from xebench.dpex.integer_target import KernelDispatcher, forget_twin, plain_twin
 from xebench.dpex.repairs import cures
+from xebench.system.runtime.kernel_compiler import compiler_name, is_numba_dpex_as_it_is
 
-#: True to compile our kernels as ``numba_dpex.kernel`` does, in this process; a worker sets it.
-as_it_is = False
-
-AS_IT_IS = this_compiler()
-WITH_OUR_INTEGERS = this_compiler("with xebench's integers")
+AS_IT_IS = compiler_name(as_it_is=True)
+WITH_OUR_INTEGERS = compiler_name(as_it_is=False)
 
 
 class _AnyQueue(DpctlSyclQueue):  # type: ignore[misc]
@@ -146,7 +144,7 @@ def compile_by_numba(kernel: Any, signature: Signature, cache: SpirvCache | None
         raise not_a_kernel(kernel)
     if not isinstance(kernel, KernelDispatcher):
         return kept_or_compiled(kernel, signature, cache, fingerprint, _compile_plain, AS_IT_IS)
-    if not as_it_is:
+    if not is_numba_dpex_as_it_is():
         return kept_or_compiled(kernel, signature, cache, fingerprint, _compile, WITH_OUR_INTEGERS)
     options = options_of_compiler(kernel._compiler)
     _require_no_options_of_code(kernel, options)

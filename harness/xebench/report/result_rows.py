@@ -19,6 +19,7 @@ from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
 from xebench.report.remarks import asides, classes, guide_words, obstacle, sentence
 from xebench.results import Run
+from xebench.results.analysis.compare import short_name
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline
@@ -415,10 +416,17 @@ def _caches(levels: Any) -> str:
 
 
 def device_line(run: Run) -> str:
-    """The devices and their roofs in one line."""
+    """The devices, their roofs and the compilers of kernels in one line."""
     if run.devices.empty:
         return "no device was recorded"
-    return "; ".join(_device_line(device) for device in run.devices.to_dict("records"))
+    devices = "; ".join(_device_line(device) for device in run.devices.to_dict("records"))
+    compilers = short_compilers(run)
+    return f"{devices}; kernels by {compilers}" if compilers else devices
+
+
+def short_compilers(run: Run) -> str:
+    """The compilers of the Python kernels, without their parts; empty without any."""
+    return " and ".join(dict.fromkeys(map(short_name, run.compilers)))
 
 
 def _device_line(device: Mapping[Any, Any]) -> str:

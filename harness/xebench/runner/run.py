@@ -20,6 +20,7 @@ from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.records.points import rows
 from xebench.results import Run, RunWriter, load_run, schema
+from xebench.results.analysis.compare import short_name
 from xebench.results.analysis.summaries import superseding
 from xebench.results.provenance import manifest
 from xebench.roofs.measure import MEASURED
@@ -43,6 +44,7 @@ from xebench.runner.resource_limits import (
 from xebench.runner.rounds import Rounds
 from xebench.runner.run_options import Options, Progress
 from xebench.system import runtime
+from xebench.system.runtime.kernel_compiler import compiler_name, variables_for
 from xebench.vocabulary import NEVER_RUN, RUN_BUDGET, Flag
 
 #: Growth of the journal since the last trial after which finishing is tried again.
@@ -193,6 +195,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             if earlier is not None and resume.is_done(earlier, plan):
                 return earlier
             progress.stage("loading the SYCL runtime")
+            compiler = variables_for(options.recipe.compiler)
             device = _choose_device(options, earlier, progress)
             here = device.device_class, device.sub_group_sizes, _room(device)
             plan = without_repeats(family.on(*here) for family in plan)
@@ -204,9 +207,9 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
             )
             looks: list[Callable[[], object]] = [signals.raise_caught]
             worker = DeviceWorker(
-                partial(
-                    start_worker,
+                lambda environment: start_worker(
                     device.device,
+                    {**environment, **compiler},
                     memory_limit_bytes=memory_bytes,
                     poll=lambda: [look() for look in looks],
                 )
@@ -231,7 +234,8 @@ def _choose_device(options: Options, earlier: Run | None, progress: Progress) ->
     if selection.notice:
         progress.say(selection.notice)
     device = selection.device
-    progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version})")
+    compiler = short_name(compiler_name(as_it_is=options.recipe.compiler is not None))
+    progress.say(f"device: {device.name} ({device.device}, driver {device.driver_version}), kernels by {compiler}")
     if recorded is not None:
         resume.require_same_device(recorded, device.to_row())
     return device

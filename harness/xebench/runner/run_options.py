@@ -20,6 +20,7 @@ from xebench.results.analysis.intervals import MIN_SAMPLES
 from xebench.roofs.measure import Store
 from xebench.runner.resource_limits import DEFAULT_MEMORY, RunBudget
 from xebench.runner.round_plan import RoundPlan
+from xebench.system.runtime.kernel_compiler import NUMBA_DPEX
 from xebench.vocabulary import STATES_ASKED
 
 #: The manifest's key.
@@ -34,6 +35,8 @@ _Count = Annotated[int, Meta(ge=1)]
 _Seed = Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
 
 _States = Annotated[str, Meta(pattern=f"^({'|'.join(STATES_ASKED)})\\Z")]
+
+_Compiler = Annotated[str, Meta(pattern=f"^{NUMBA_DPEX}\\Z")]
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -53,6 +56,7 @@ class Recipe(msgspec.Struct, frozen=True):
         instances: least number of instances per family; None for the preset's.
         min_samples: least number of samples per variant and instance; None for the preset's.
         max_samples: most samples per variant and family, in both states together; None for the default.
+        compiler: "numba-dpex" to compile kernels with numba-dpex as it is; None for the stack's compiler.
         versions: names of the two versions to measure side by side, the old one first (`xebench ab`); built-in patterns
             are then left out.
     """
@@ -70,6 +74,7 @@ class Recipe(msgspec.Struct, frozen=True):
     instances: _Count | None = None
     min_samples: _Count | None = None
     max_samples: _Count | None = None
+    compiler: _Compiler | None = None
     versions: tuple[str, ...] = ()
 
     def plan(self) -> list[Family]:

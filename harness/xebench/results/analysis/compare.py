@@ -46,6 +46,11 @@ def compilers(kernels: pd.Series[str]) -> dict[str, int]:
     return dict(Counter(compiler for _, compiler in sorted(found)).most_common())
 
 
+def short_name(compiler: str) -> str:
+    """A compiler's name without its parts."""
+    return compiler.partition(" (")[0]
+
+
 #: Default relative change up to which two runs are the same.
 THRESHOLD: Final = 0.05
 

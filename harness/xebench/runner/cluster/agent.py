@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,6 +47,7 @@ from xebench.system import runtime
 from xebench.system.children import Program
 from xebench.system.children.process import answer, ask
 from xebench.system.runtime import DeviceInfo
+from xebench.system.runtime.kernel_compiler import variables_for
 from xebench.vocabulary import Flag
 
 #: Seconds between two looks whether the device is free.
@@ -174,9 +174,9 @@ class Agent:
             self._row,
             self._rows,
             DeviceWorker(
-                partial(
-                    start_worker,
+                lambda environment: start_worker(
                     device.device,
+                    {**environment, **variables_for(order.recipe.compiler)},
                     memory_limit_bytes=parse_memory(order.memory_limit, host_memory_bytes()),
                     poll=self._poll,
                 )
