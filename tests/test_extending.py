@@ -192,13 +192,60 @@ def test_a_metric_is_a_row_and_a_function(tables: dict[str, pd.DataFrame]) -> No
         assert len(executions) == sample.batch and sample.gaps_ns == pytest.approx(idle_ns.mean())
 
 
+SMALL = """
+import numpy as np
+
+from xebench import Pattern, Problem, kernel, output
+from xebench import kernel_api as kapi
+
+SIZES = {"n": 64}
+pattern = Pattern("small", guide="none", lesson="Small numbers.", presets={"smoke": SIZES, "default": SIZES})
+
+@kernel
+def copy(item: kapi.Item, x, y):
+    y[item.get_id(0)] = x[item.get_id(0)]
+
+@pattern.problem
+def numbers(rng, n):
+    x = np.ones(n, np.float32)
+    x[:4] = 1e-40
+    return Problem(x=x, y=output(n, np.float32))
+
+@pattern.reference
+def expected(p):
+    return {"y": p.x}
+
+def copied(session, p):
+    session.launch(copy, kapi.Range(p.n), p.x, p.y)
+
+pattern.naive(copied)
+
+@pattern.optimized
+def copied_as_well(session, p):
+    copied(session, p)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.numba_dpex
+def test_a_check_is_a_file_and_a_row(copy: Path, tables: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    assert set(tables["cases"]["subnormal_results"]) == {0}
+    (pattern := tmp_path / "small.py").write_text(SMALL)
+    output = tmp_path / "run"
+    python_m(copy, "xebench", "run", str(pattern), "--preset", "smoke", "--device", "cpu", "--output", str(output))
+    assert set(pd.read_parquet(output / "cases.parquet")["subnormal_results"]) == {4}
+    told = python_m(copy, "xebench", "report", str(output), "small")
+    assert told.count("4 of its results are subnormal numbers") == 2
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("folder", STORED)
-def test_runs_that_are_older_than_a_metric_and_a_roof_are_read(copy: Path, folder: Path) -> None:
+def test_runs_that_are_older_than_an_addition_are_read(copy: Path, folder: Path) -> None:
     """Finished or killed, of this version or of the one before: the new columns are null in them."""
     read = f"import xebench; run = xebench.load_run({str(folder)!r})"
-    nulls = "print(run.samples['gaps_ns'].isna().all(), run.devices['atomics_roof_gops'].isna().all())"
-    assert python(copy, "-c", f"{read}; {nulls}") == "True True\n"
+    columns = "run.samples['gaps_ns'], run.devices['atomics_roof_gops'], run.cases['subnormal_results']"
+    nulls = f"print(*(column.isna().all() for column in ({columns})))"
+    assert python(copy, "-c", f"{read}; {nulls}") == "True True True\n"
 
 
 @pytest.mark.nightly

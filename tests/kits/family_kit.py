@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
+from xebench.measuring.case_rows import CaseResult
 from xebench.measuring.messages import MeasureInstance, TableRows
 from xebench.measuring.sampling import Sampling
 from xebench.measuring.stopping import NEXT_INSTANCE, Instances, Series, end_of_round
@@ -70,6 +71,7 @@ def measure(path: Path, pattern: str, *, rounds: int = 1, last: bool = True, **s
     try:
         kept: Any = sender
         own = Sums(session.queue), pool, store, partial(Flusher, session.queue)
+        found: dict[str, CaseResult] = {}
         number, earlier = 0, list[Mapping[str, Series]]()
         for of_round in range(rounds):
             request = structs.replace(request, first_block=1000 * of_round)
@@ -86,8 +88,8 @@ def measure(path: Path, pattern: str, *, rounds: int = 1, last: bool = True, **s
             end = end_of_round(ends, last=last)
             for name, result in run.finish(first=not of_round).results.items():
                 stopped_by = end if result.status == Status.OK else ""
-                odd_size = result.odd_size or sender.cases.get(name, {}).get("odd_size")
-                sender.cases[name] = structs.replace(result, stopped_by=stopped_by, odd_size=odd_size).columns()
+                found[name] = structs.replace(result, stopped_by=stopped_by).after(found.get(name, CaseResult()))
+                sender.cases[name] = found[name].columns()
     finally:
         activity.close()
         pool.close()

@@ -245,8 +245,8 @@ def test_the_largest_part_of_the_tolerance_that_a_right_result_used_is_kept() ->
     place = FakePlace()
     place.writes["b"] = lambda before: RIGHT * np.float32(1.0075)
     done = Measurement(place, {0: Expected(0.01, 0.0, {"y": RIGHT}, fills={"y": None})}).run()
-    assert done.runs["a"].tolerance_used == 0.0
-    assert done.runs["b"].tolerance_used == pytest.approx(0.75, rel=1e-3)
+    assert done.runs["a"].facts["tolerance_used"] == 0.0
+    assert done.runs["b"].facts["tolerance_used"] == pytest.approx(0.75, rel=1e-3)
 
 
 def test_inputs_that_are_changed_in_a_sample_cost_everyone() -> None:

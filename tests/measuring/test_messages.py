@@ -29,7 +29,7 @@ FAMILY = messages.MeasureInstance(
     upcoming=[],
 )
 WORK = Work(8, None, "fp32", 16)
-WRONG = CaseResult(Status.WRONG, "differs", "", "[]", work=WORK)
+WRONG = CaseResult(Status.WRONG, "differs", "", WORK, {"error_ulp": 0.5, "kernels": "[]", "program": None})
 MEASURED = Instance(
     number=1,
     state=State.HOT,

@@ -540,7 +540,7 @@ def test_a_family_of_an_earlier_session_gets_its_last_round() -> None:
             next_block=30,
             next_instance=4,
             instances=[got(speedups={"b": [0.1, 0.2, 0.3]})],
-            results=dict.fromkeys("ab", CaseResult(Status.OK, "", traced="{}")),
+            results=dict.fromkeys("ab", CaseResult(Status.OK, "", facts={"traced": "{}"})),
             lost_s=6.0,
             compiled={"a", "b"},
         )

@@ -90,6 +90,7 @@ def _case(variant: VariantRun, family: FunctionFamily) -> dict[str, Any]:
         "same_within": same_within(settings.sampling.precision),
         "bytes_moved": settings.bytes_moved,
         "operations": settings.operations,
+        **variant.facts,
         "kernels": json.dumps(variant.kernels),
         "doubt": variant.doubt or None,
         "error_text": variant.error_text or None,

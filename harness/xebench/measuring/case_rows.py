@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
-from msgspec.structs import asdict
+from msgspec import structs
 
 from xebench.errors import PatternError
 from xebench.measuring.sampling import Sampling
@@ -20,6 +20,7 @@ from xebench.records import points
 from xebench.records.claim import to_json
 from xebench.records.points import Row
 from xebench.results.analysis.answer import same_within
+from xebench.results.columns import FACTS
 from xebench.vocabulary import OWN_SIZES, Status
 
 #: The one status that is not final: the case is still to be measured.
@@ -27,6 +28,8 @@ NOT_MEASURED: Final = Status.INTERRUPTED
 
 ENDED_BEFORE: Final = "the run ended before this case did"
 
+
+_FACTS: Final = [column.name for column in FACTS]
 
 #: Range of an integer column.
 _Amount = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -63,43 +66,36 @@ class Work(msgspec.Struct, frozen=True):
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """The result of a case, by columns of the table `cases`; the defaults are of an undisturbed case.
+    """The result of a case; the defaults are of an undisturbed case.
 
-    ``work`` is None when its problem was not made.
+    Attributes:
+        status, reason, stopped_by: see the columns of the table `cases`.
+        work: least work of its family; None when its problem was not made.
+        facts: further findings, by column (`xebench.results.columns.FACTS`).
     """
 
     status: Status = NOT_MEASURED
     reason: str | None = ENDED_BEFORE
     stopped_by: str | None = ""
-    kernels: str | None = "[]"
-    error_ulp: float | None = None
-    tolerance_used: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
-    first_commands: int | None = None
-    sampled_commands: int | None = None
-    prepared_kernels: int | None = None
     work: Work | None = None
-    devices: str | None = None
-    data_sets: int | None = None
-    program: str | None = None
-    switches_found: str | None = None
-    doubt: str | None = None
-    error_text: str | None = None
-    odd_size: str | None = None
-    results_note: str | None = None
-    traced: str | None = None
+    facts: Mapping[str, str | int | float | None] = {}
 
     @classmethod
     def of_row(cls, row: Row) -> CaseResult:
         """The result in a row, which has other columns besides."""
         work = None if row["operation_kind"] is None else row
-        return msgspec.convert({**row, "work": work}, cls)
+        facts = {name: row[name] for name in _FACTS if row[name] is not None}
+        return msgspec.convert({**row, "work": work, "facts": facts}, cls)
+
+    def after(self, earlier: CaseResult) -> CaseResult:
+        """The result, with what is known from an earlier one of the case."""
+        return structs.replace(self, work=self.work or earlier.work, facts={**earlier.facts, **self.facts})
 
     def columns(self) -> Row:
         """The result as columns of a row."""
-        columns = {name: value for name, value in asdict(self).items() if name != "work"}
-        return columns | (dict.fromkeys(Work.__struct_fields__) if self.work is None else asdict(self.work))
+        work = dict.fromkeys(Work.__struct_fields__) if self.work is None else structs.asdict(self.work)
+        own = {"status": self.status, "reason": self.reason, "stopped_by": self.stopped_by}
+        return own | dict.fromkeys(_FACTS) | {"kernels": "[]"} | dict(self.facts) | work
 
 
 def fixed_columns(

@@ -25,6 +25,7 @@ from xebench.measuring.array_check import (
     usable_reference,
 )
 from xebench.measuring.bound_problem import fills, initial_contents, output_types
+from xebench.measuring.checks import CheckedCall, find_all
 from xebench.measuring.place import Array, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
 from xebench.measuring.result_rules import ResultRules
@@ -203,7 +204,6 @@ class Checker:
         self._first_commands.setdefault(run.name, started.commands)
         self.end_instance(run)
         self._counts[run.name] = [sum(kind != "barrier" for kind, _ in started.commands)]
-        run.prepared_kernels = started.prepared_kernels
         run.doubt = run.doubt or started.doubt
         return started
 
@@ -238,7 +238,7 @@ class Checker:
         """Note where all samples of an instance submitted fewer commands than its first call did."""
         first, *sampled = self._counts.get(run.name, [0])
         if sampled and max(sampled) < first:
-            run.first_commands, run.sampled_commands = first, max(sampled)
+            run.facts |= {"first_commands": first, "sampled_commands": max(sampled)}
 
     def note_program(self, run: VariantRun, measured: MeasuredSample) -> None:
         """A variant that submits other commands or kernels than in its first call is another program from then on."""
@@ -262,14 +262,10 @@ class Checker:
         if call.changed:
             changed = f"variant {run.name} changed input {', '.join(call.changed)}"
             run.drop(Status.WRONG, f"{changed}: does it write beyond an array? If it is to change it, declare it inout")
-        if expected is None:
-            return
-        if expected.of == run.name and not expected.arrays:
+        if expected is not None and expected.of == run.name and not expected.arrays:
             expected.arrays = call.results
-        error = expected.error_ulp(call.results)
-        run.error_ulp = max((each for each in (run.error_ulp, error) if each is not None), default=None)
-        compared = expected.check(call.results)
+        compared = [] if expected is None else expected.check(call.results)
         if faults := "; ".join(each.fault for each in compared if each.fault):
             run.drop(Status.WRONG, f"wrong {when}: {faults}; {_TWO_CALLS}" if when else faults)
-        elif compared:
-            run.tolerance_used = max(run.tolerance_used or 0.0, *(each.tolerance_used for each in compared))
+        error_ulp = None if expected is None else expected.error_ulp(call.results)
+        find_all(run.facts, CheckedCall(call, compared, error_ulp))

@@ -214,28 +214,24 @@ class FamilyRun:
         return {variant.name: self._result(variant, odd_sizes.get(variant.name)) for variant in self.variants}
 
     def _result(self, variant: VariantRun, odd_size: str | None) -> CaseResult:
+        facts = {
+            **variant.facts,
+            "kernels": json.dumps(variant.kernels),
+            "rtol": self.pattern.rtol,
+            "atol": self.pattern.atol,
+            "devices": variant.devices,
+            "data_sets": None if self._loop is None else self._loop.data_sets,
+            "doubt": variant.doubt or None,
+            "error_text": variant.error_text or None,
+            "odd_size": odd_size,
+            "results_note": self._results_note,
+            "traced": None if variant.traced is None else json.dumps(variant.traced),
+            "switches_found": json.dumps(variant.switches) if variant.switches else None,
+        }
+        known = {name: value for name, value in facts.items() if value is not None}
+        # another program than before is an unknown one
         return CaseResult(
-            variant.status,
-            variant.reason,
-            "",
-            kernels=json.dumps(variant.kernels),
-            error_ulp=variant.error_ulp,
-            tolerance_used=variant.tolerance_used,
-            rtol=self.pattern.rtol,
-            atol=self.pattern.atol,
-            first_commands=variant.first_commands,
-            sampled_commands=variant.sampled_commands,
-            prepared_kernels=variant.prepared_kernels,
-            work=self._work,
-            devices=variant.devices,
-            data_sets=None if self._loop is None else self._loop.data_sets,
-            program=variant.program,
-            doubt=variant.doubt or None,
-            error_text=variant.error_text or None,
-            odd_size=odd_size,
-            results_note=self._results_note,
-            traced=None if variant.traced is None else json.dumps(variant.traced),
-            switches_found=json.dumps(variant.switches) if variant.switches else None,
+            variant.status, variant.reason, "", work=self._work, facts={**known, "program": variant.program}
         )
 
 

@@ -39,11 +39,7 @@ class VariantRun:
         variant, status, reason: the variant and its outcome.
         error_text: whole text of its error, if the reason has only the first line.
         kernels, devices, switches: see `Started`.
-        error_ulp: largest error of its results so far.
-        tolerance_used: largest part of an allowed error that a right result had.
-        first_commands, sampled_commands: number of commands in an instance's first call, and the most in its samples,
-            if these submit fewer.
-        prepared_kernels: kernels that its preparation submits.
+        facts: findings by column of the table `cases`, such as those of `xebench.measuring.checks`.
         program: key of its requests to the device; None if unknown.
         doubt: reason to doubt its times, with its cure; "" if there is none.
         traced: facts of its traced execution (`traced_facts`); None if there was none.
@@ -55,11 +51,7 @@ class VariantRun:
     error_text: str = ""
     kernels: list[dict[str, Any]] = field(default_factory=list)
     devices: str | None = None
-    error_ulp: float | None = None
-    tolerance_used: float | None = None
-    first_commands: int | None = None
-    sampled_commands: int | None = None
-    prepared_kernels: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
     program: str | None = None
     switches: Mapping[str, str] = field(default_factory=dict)
     doubt: str = ""

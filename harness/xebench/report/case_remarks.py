@@ -12,6 +12,7 @@ import pandas as pd
 from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.results import Run
+from xebench.results.columns import FACTS
 from xebench.vocabulary import Status
 
 #: Tolerance from which the error found is shown: smaller ones only allow for rounding in single precision.
@@ -34,7 +35,7 @@ def case_remarks(run: Run) -> dict[str, list[str]]:
             _less_work(case),
             _prepared(case),
             _loose_tolerance(case),
-            case["results_note"],
+            *_of_facts(case),
             case["odd_size"] if str(case["odd_size"]).startswith("wrong") else "",
             *_doubles(case),
             _beyond_roof(fractions.get(key)),
@@ -48,6 +49,14 @@ def case_remarks(run: Run) -> dict[str, list[str]]:
 def _traced(case: Row | None) -> dict[str, Any] | None:
     """The facts of a case's traced execution (`xebench.measuring.traced_facts`); None if there was none."""
     return None if case is None or case["traced"] is None else dict(json.loads(case["traced"]))
+
+
+def _of_facts(case: Row) -> list[str]:
+    """The remarks that columns have of their own."""
+    values = [(column.remark, case[column.name]) for column in FACTS if column.remark]
+    return [
+        remark.format(units.figure(value) if isinstance(value, float) else value) for remark, value in values if value
+    ]
 
 
 def _less_work(case: Row) -> str:

@@ -33,6 +33,7 @@ class Column:
         unit: Unit of the values, or "" for a number without one and for text.
         required: True if a null is an error. A column added later is not required, since earlier runs lack it.
         derived: True if it is computed from the measured tables instead of recorded.
+        remark: Sentence beside the case in reports, with {} for a value that is neither null nor 0; "" for none.
     """
 
     name: str
@@ -41,18 +42,19 @@ class Column:
     unit: str = ""
     required: bool = False
     derived: bool = False
+    remark: str = ""
 
 
-def text(name: str, meaning: str, *, required: bool = False) -> Column:
-    return Column(name, "string", meaning, required=required)
+def text(name: str, meaning: str, *, required: bool = False, remark: str = "") -> Column:
+    return Column(name, "string", meaning, required=required, remark=remark)
 
 
-def count(name: str, meaning: str, unit: str = "", *, required: bool = False) -> Column:
-    return Column(name, "Int64", meaning, unit, required)
+def count(name: str, meaning: str, unit: str = "", *, required: bool = False, remark: str = "") -> Column:
+    return Column(name, "Int64", meaning, unit, required, remark=remark)
 
 
-def number(name: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, "Float64", meaning, unit)
+def number(name: str, meaning: str, unit: str = "", *, remark: str = "") -> Column:
+    return Column(name, "Float64", meaning, unit, remark=remark)
 
 
 PATTERN = text("pattern", "Name of the pattern.", required=True)
@@ -147,45 +149,13 @@ DEVICES: Final = (
     number("aa_high", "Upper end of its 95 % interval."),
 )
 
-CASES: Final = (
-    CASE_ID,
-    FAMILY_ID,
-    PATTERN,
-    *LESSON,
-    *PROGRAM,
-    *PROBLEM,
-    DEFAULTS,
-    text(
-        "parameters_from",
-        "Origin of sizes: the device, or ours if the guide has none; null for the guide's and fixed ones.",
-    ),
-    text(
-        "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
-    ),
+#: Columns of the table `cases` that are findings about a variant; xebench.measuring.checks has a module for some.
+FACTS: Final = (
     text(
         "switches_found",
         "JSON object: what was found of each switch that the environment asks for, after it was set; null where none "
         "can be looked up. A variant whose switch did not take is skipped.",
     ),
-    *PLACE,
-    METRIC,
-    text(
-        "claims",
-        "JSON list of the claims about the variant at this point: word, against, at_least, within, where, on, kind, "
-        "figure, strength, source (xebench.Claim).",
-    ),
-    text("against", "Variant that it is compared with without a claim; null for the family's baseline."),
-    STATUS,
-    REASON,
-    text(
-        "stopped_by",
-        "Rule that ended the sampling: precision, budget, max blocks, or round: another one was to follow.",
-    ),
-    text(
-        "round_seconds",
-        f"JSON object: seconds of all rounds of the family, by part: {', '.join(RoundPart)}.",
-    ),
-    number("same_within", "Relative difference below which the case and its baseline count as the same."),
     number(
         "error_ulp",
         "Largest error of a result against the reference, in units in the last place of the result's type; null where "
@@ -203,23 +173,10 @@ CASES: Final = (
     ),
     count("sampled_commands", "Most commands that a sample of that instance submitted."),
     count("prepared_kernels", "Kernels that its preparation submitted."),
-    count("seed", "Seed of the problem's data."),
     count(
         "data_sets",
         "Number of input sets, of neighbouring seeds, that its instances take in turn; 1 where the second could not be "
         "made.",
-    ),
-    count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
-    count("operations", "Least number of operations that the lesson needs."),
-    text("operation_kind", "Kind of operation: fp32, fp64, int32, ..."),
-    count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
-    count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
-    count("peer_bytes", "Least traffic from device to device.", "bytes"),
-    count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
-    number(
-        "read_part",
-        "Part of bytes_moved that is read, from the sizes of these arrays: inputs are read, outputs written, and "
-        "arrays that are updated in place both; null without arrays.",
     ),
     text(
         "kernels",
@@ -244,13 +201,67 @@ CASES: Final = (
     text("doubt", "Reason to doubt the times of its commands, with the cure; null if there is none."),
     text("error_text", "Whole text of the error, if the reason has only its first line."),
     text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
-    text("results_note", "Oddity of the reference: all zero, or the same for every seed; null if there is none."),
+    text(
+        "results_note",
+        "Oddity of the reference: all zero, or the same for every seed; null if there is none.",
+        remark="{}",
+    ),
     text(
         "traced",
         "JSON object: what a traced execution did beside its kernels: making_ns (kernels compiled and built), "
         "allocations, moved (bytes of copies by route, and of fills), converted (copies that change the elements' "
         "type).",
     ),
+)
+
+CASES: Final = (
+    CASE_ID,
+    FAMILY_ID,
+    PATTERN,
+    *LESSON,
+    *PROGRAM,
+    *PROBLEM,
+    DEFAULTS,
+    text(
+        "parameters_from",
+        "Origin of sizes: the device, or ours if the guide has none; null for the guide's and fixed ones.",
+    ),
+    text(
+        "environment", "Variables that the pattern and the variant set for the process that runs it, as a JSON object."
+    ),
+    *PLACE,
+    METRIC,
+    text(
+        "claims",
+        "JSON list of the claims about the variant at this point: word, against, at_least, within, where, on, kind, "
+        "figure, strength, source (xebench.Claim).",
+    ),
+    text("against", "Variant that it is compared with without a claim; null for the family's baseline."),
+    STATUS,
+    REASON,
+    text(
+        "stopped_by",
+        "Rule that ended the sampling: precision, budget, max blocks, or round: another one was to follow.",
+    ),
+    text(
+        "round_seconds",
+        f"JSON object: seconds of all rounds of the family, by part: {', '.join(RoundPart)}.",
+    ),
+    number("same_within", "Relative difference below which the case and its baseline count as the same."),
+    count("seed", "Seed of the problem's data."),
+    count("bytes_moved", "Least traffic to memory that the lesson needs.", "bytes"),
+    count("operations", "Least number of operations that the lesson needs."),
+    text("operation_kind", "Kind of operation: fp32, fp64, int32, ..."),
+    count("slm_bytes", "Least traffic to shared local memory that the lesson needs.", "bytes"),
+    count("host_bytes", "Least traffic between host and device; by default of the results in host memory.", "bytes"),
+    count("peer_bytes", "Least traffic from device to device.", "bytes"),
+    count("working_set_bytes", "Device arrays of the problem, together.", "bytes"),
+    number(
+        "read_part",
+        "Part of bytes_moved that is read, from the sizes of these arrays: inputs are read, outputs written, and "
+        "arrays that are updated in place both; null without arrays.",
+    ),
+    *FACTS,
     text("source", "Where the variant is defined: file and line."),
     text("source_sha256", "Hash of the pattern's file with the modules that it imports, but for installed ones."),
 )

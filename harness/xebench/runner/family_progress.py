@@ -131,10 +131,7 @@ class FamilyProgress:
 
     def keep(self, variant: str, result: CaseResult) -> Row:
         """A variant has a result, which may not be its last of this round; gives its row."""
-        # facts of a problem outlast an instance in which it cannot be made; only the first round reads the others
-        earlier = self.results[variant]
-        kept = {name: getattr(result, name) or getattr(earlier, name) for name in ("work", "odd_size", "traced")}
-        self.results[variant] = msgspec.structs.replace(result, **kept)
+        self.results[variant] = result.after(self.results[variant])
         return self.row(variant)
 
     def finish(self, variant: str, result: CaseResult) -> Row:

@@ -413,7 +413,7 @@ class Manager:
         """Release a family; after its first round with the facts that need no sample."""
         if not self.worker.is_running:  # lost, with all that it had
             return
-        first = all(progress.results[name].traced is None for name in progress.waiting)
+        first = all(progress.results[name].facts.get("traced") is None for name in progress.waiting)
         try:
             finished = self._ask(FinishFamily(first), Finished, progress)
         except _BudgetSpent:  # all that counts is there
