@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 from numba_sycl.identity import UnknownIdentity, kernel_key
 from numba_sycl.kernel_options import SourceKernel
 from numba_sycl.signature import CompiledKernel, OtherKernel, Signature, not_a_kernel, signature_of
-from numba_sycl.spirv_cache import OWN, SpirvCache, kept_or_compiled, this_compiler, toolchain
-from numba_sycl.stacks import check_numba, is_current, numba_dpex_adapter
+from numba_sycl.spirv_cache import SpirvCache, kept_or_compiled, toolchain
+from numba_sycl.stacks import OWN, check_numba, is_current, numba_dpex_adapter, this_compiler
 
 
 def find_or_compile(kernel: Any, signature: Signature, cache: SpirvCache | None) -> CompiledKernel:

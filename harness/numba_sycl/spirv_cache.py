@@ -14,18 +14,12 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from numba_sycl import __version__, disk_cache
+from numba_sycl import disk_cache
 from numba_sycl.kernel_options import options_of
 from numba_sycl.signature import CompiledKernel, Signature
-from numba_sycl.stacks import installed_version, is_current
-
-#: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
-NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
-
-OWN: Final = ("numba-sycl", "numba", "llvmlite")
-
+from numba_sycl.stacks import installed_version
 
 _version = lru_cache(installed_version)  # each takes a millisecond
 
@@ -44,25 +38,6 @@ def toolchain(*packages: str, adapter: Path | None = None) -> str:
             own.update(path.read_bytes())
     versions = [f"{name} {_version(name)}" for name in packages]
     return "; ".join([f"python {sys.version}", *versions, f"numba_sycl {own.hexdigest()}"])
-
-
-def compiler_versions() -> dict[str, str]:
-    """The versions of this stack's compiler."""
-    if not is_current():
-        return {name: _version(name) or "?" for name in NUMBA_DPEX}
-    return {OWN[0]: __version__, **{name: _version(name) or "?" for name in OWN[1:]}}
-
-
-@lru_cache
-def this_compiler(addition: str = "") -> str:
-    """The compiler of this stack as a run names it: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
-
-    Args:
-        addition: words after the version, about an adapter's own part.
-    """
-    (name, version), *parts = compiler_versions().items()
-    named = " ".join(filter(None, (name, version, addition)))
-    return f"{named} ({', '.join(f'{part} {of}' for part, of in sorted(parts))})"
 
 
 _MAGIC = b"numba-sycl SPIR-V 1"

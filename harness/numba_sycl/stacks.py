@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from numba_sycl import additions
+from numba_sycl import __version__, additions
 from numba_sycl.errors import BrokenEnvironment
 
 #: The version of dpctl with which numba-dpex belongs: it is missing there if it cannot be found.
@@ -56,6 +56,33 @@ def installed_version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+#: Packages that decide what a kernel becomes, the compiler first: numba-dpex, or our own target of numba.
+NUMBA_DPEX: Final = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+
+OWN: Final = ("numba-sycl", "numba", "llvmlite")
+
+_known_version = functools.cache(installed_version)  # each takes a millisecond
+
+
+def compiler_versions() -> dict[str, str]:
+    """The versions of this stack's compiler."""
+    if not is_current():
+        return {name: _known_version(name) or "?" for name in NUMBA_DPEX}
+    return {OWN[0]: __version__, **{name: _known_version(name) or "?" for name in OWN[1:]}}
+
+
+@functools.cache
+def this_compiler(addition: str = "") -> str:
+    """The compiler of this stack as a run names it: ``numba-dpex 0.23.0 (llvmlite 0.42.0, numba 0.59.1)``.
+
+    Args:
+        addition: words after the version, about an adapter's own part.
+    """
+    (name, version), *parts = compiler_versions().items()
+    named = " ".join(filter(None, (name, version, addition)))
+    return f"{named} ({', '.join(f'{part} {of}' for part, of in sorted(parts))})"
 
 
 def in_conda() -> bool:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from numba_sycl.spirv_cache import this_compiler
-from numba_sycl.stacks import is_current
+from numba_sycl.stacks import is_current, this_compiler
 from xebench.results import load_run
 
 pytestmark = pytest.mark.device

@@ -88,8 +88,7 @@ def compare_all_bytes() -> None:
 
 def versions(theirs: Path) -> dict[str, str]:
     """Versions of what made the modules, and of the driver."""
-    from numba_sycl.spirv_cache import compiler_versions
-    from numba_sycl.stacks import installed_version
+    from numba_sycl.stacks import compiler_versions, installed_version
 
     made = {f"theirs: {name}": version for name, version in read_index(theirs).versions.items()}
     return made | compiler_versions() | {"intel-opencl-rt": installed_version("intel-opencl-rt") or ""}

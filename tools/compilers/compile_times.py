@@ -65,7 +65,7 @@ def times(folder: Path) -> dict[str, Any]:
     from numba_sycl import SpirvCache
     from numba_sycl.compiler import of_this_stack
     from numba_sycl.signature import signature_of
-    from numba_sycl.spirv_cache import this_compiler
+    from numba_sycl.stacks import this_compiler
     from tools.compilers.suite_kernels import CompilingSession, NotingStore, collect_preset
     from xebench.dpex import direct_calls
     from xebench.patterns.registry import builtin_files, read

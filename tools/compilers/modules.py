@@ -82,7 +82,7 @@ def compile_suite(folder: Path) -> list[str]:
     from numba_sycl import options_of
     from numba_sycl.compiler import compile_for
     from numba_sycl.signature import signature_of
-    from numba_sycl.spirv_cache import compiler_versions
+    from numba_sycl.stacks import compiler_versions
     from tools.compilers.suite_kernels import NotingStore, collect_kernels
     from xebench.dpex import ForeignKernel
     from xebench.patterns.registry import builtin_files, portable_source, read

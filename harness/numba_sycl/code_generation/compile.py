@@ -40,8 +40,8 @@ from numba_sycl.kernel_names import AddressSpace
 from numba_sycl.kernel_options import SourceFunction, options_of
 from numba_sycl.narrow.module import bounded_module
 from numba_sycl.signature import ArrayType, CompiledKernel, LocalType, ScalarType, Signature
-from numba_sycl.spirv_cache import this_compiler
 from numba_sycl.spirv_module import loop_hints, with_loop_controls
+from numba_sycl.stacks import this_compiler
 
 #: The device functions of the kernel that is being compiled.
 _functions: dict[Any, DeviceFuncType] = {}

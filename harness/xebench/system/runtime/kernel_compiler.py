@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from numba_sycl.spirv_cache import this_compiler
-from numba_sycl.stacks import is_current
+from numba_sycl.stacks import is_current, this_compiler
 from xebench.errors import XebenchError
 
 #: Value of ``--compiler``.
