@@ -48,17 +48,19 @@ COLUMNS: Final = (
 
 def compared(
     session: Session,
-    naive: Callable[[], Any],
-    optimised: Callable[[], Any],
+    naive: Callable[..., Any],
+    optimised: Callable[..., Any],
     claim: str | Claim,
+    setup: Callable[[Session], Any] | None,
     **settings: Any,
 ) -> tuple[dict[str, Any], list[float]]:
     """The pair, with columns of the table ``pairs``, and the times of the second function in ns.
 
     Args:
         session: session on which both run.
-        naive, optimised: called without arguments.
+        naive, optimised: called with what ``setup`` makes, or without arguments.
         claim: claim about the second function.
+        setup: function that makes new arguments for every instance; None for one instance, without arguments.
         settings: see `settings_of`.
 
     Raises:
@@ -72,7 +74,7 @@ def compared(
         raise XebenchError(f"claim {said.word!r}: {fault}")
     raised: list[BaseException] = []
     functions = {NAIVE: naive, OPTIMISED: _noting(optimised, raised)}
-    how = settings_of(metric=Metric.DEVICE, state=State.HOT, setup=None, instances=None, **settings)
+    how = settings_of(metric=Metric.DEVICE, state=State.HOT, setup=setup, instances=None, **settings)
     family = measure_functions(
         functions, NAIVE, {OPTIMISED: (said,)}, how, queue=session, device="auto", isolated=False
     )
@@ -87,12 +89,12 @@ def compared(
     return {**{name: pair[name] for name in COLUMNS}, "reason": sentence(pair)}, samples["device_ns"].tolist()
 
 
-def _noting(function: Callable[[], Any], raised: list[BaseException]) -> Callable[[], Any]:
+def _noting(function: Callable[..., Any], raised: list[BaseException]) -> Callable[..., Any]:
     """The function; an error of it is the test's, and not a line in a table."""
 
-    def call() -> Any:
+    def call(*made: Any) -> Any:
         try:
-            return function()
+            return function(*made)
         except Exception as error:
             raised.append(error)
             raise
@@ -253,10 +255,11 @@ class DeviceBenchmark:
 
     def compare(
         self,
-        naive: Callable[[], Any],
-        optimised: Callable[[], Any],
+        naive: Callable[..., Any],
+        optimised: Callable[..., Any],
         claim: str | Claim = "faster",
         *,
+        setup: Callable[[Session], Any] | None = None,
         precision: float = 0.01,
         budget_s: float | None = None,
         check: bool = True,
@@ -268,9 +271,11 @@ class DeviceBenchmark:
         The test is skipped, with the reason, if the samples are inconclusive.
 
         Args:
-            naive: baseline, called without arguments.
-            optimised: function that is compared with the baseline, called without arguments.
+            naive: baseline, called with what ``setup`` makes, or without arguments.
+            optimised: function that is compared with the baseline, called likewise.
             claim: claim about ``optimised``: ``faster``, ``slower``, ``same``, or a `xebench.Claim` of time.
+            setup: called with the session for every instance; returns new arguments: a tuple, or one. Without it there
+                is one instance, which decides only what is beyond the usual difference of two instances.
             precision: wanted half-width of the log speed-up's interval.
             budget_s: seconds of sampling; by default ``--benchmark-max-time`` for each of the two.
             check: True to compare the arrays and numbers that both return, before, among and after the samples.
@@ -282,14 +287,17 @@ class DeviceBenchmark:
         """
         try:
             if not self._benchmark.enabled:
-                self._benchmark(lambda: (self._execute(naive), self._execute(optimised)))
+                made = () if setup is None else setup(self.session)
+                made = made if isinstance(made, tuple) else (made,)
+                self._benchmark(lambda: [self._execute(partial(each, *made)) for each in (naive, optimised)])
                 return None
             seconds = 2 * borrowed.max_time_s(self._benchmark) if budget_s is None else budget_s
             pair, times_ns = compared(
                 self.session,
-                lambda: self._noted(naive()),
-                lambda: self._noted(optimised()),
+                lambda *made: self._noted(naive(*made)),
+                lambda *made: self._noted(optimised(*made)),
                 claim,
+                setup,
                 precision=precision,
                 budget_s=seconds,
                 check=check,
