@@ -388,6 +388,7 @@ class Reason(StrEnum):
 
     MEASURED = "measured"  # the samples, the errors or the variant's right result answer
     NOISE = "noise"
+    ONE_INSTANCE = "one instance"
     TIMER = "timer"
     DRIFT = "drift"
     BUDGET = "budget"

@@ -77,6 +77,7 @@ def write_pair(writer: Any, blocks: int = 10) -> None:
     writer.append("devices", [device()])
     writer.append("cases", [case("a", "naive"), case("b", "optimized")])
     for block in range(blocks):
-        writer.append("samples", [sample("a", 2 * block, 200.0), sample("b", 2 * block + 1, 100.0)])
+        of = {"instance": block // 2}
+        writer.append("samples", [sample("a", 2 * block, 200.0, **of), sample("b", 2 * block + 1, 100.0, **of)])
         writer.append("events", [event("a", 2 * block), event("b", 2 * block + 1)])
     writer.append_checks([check("a", 0, 2 * blocks), check("b", 0, 2 * blocks)])

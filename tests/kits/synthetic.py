@@ -85,12 +85,13 @@ class Synthetic:
         flags: Sequence[str] = (),
         instances: Sequence[int] | None = None,
     ) -> None:
-        """A sample in each block, with these device times, of these instances."""
-        for block, time_ns in enumerate(device_ns):
+        """A sample in each block, with these device times, of these instances: six by default, one after the other."""
+        times_ns = list(device_ns)
+        for block, time_ns in enumerate(times_ns):
             self.sample(
                 case_id,
                 block=block,
-                instance=None if instances is None else instances[block],
+                instance=6 * block // len(times_ns) if instances is None else instances[block],
                 state=state,
                 device_ns=time_ns,
                 span_ns=2 * time_ns,

@@ -215,3 +215,24 @@ def test_without_other_pairs_or_by_the_users_word_no_instance_is_saved() -> None
 
 def test_luck_is_not_taken_for_agreement_where_the_others_differ() -> None:
     assert in_second_round(differing(0.0, 0.0), Prior(0.02**2, 2.0)) == NEXT_INSTANCE
+
+
+def test_an_instance_that_takes_long_stays_alone() -> None:
+    def ends(instance_s: float) -> list[str | None]:
+        rule, clock = instances(replace(SAMPLING, budget_s=0.4, min_blocks=6, first_blocks=6, alone_s=0.05))
+        found: list[str | None] = []
+        while not found or found[-1] == NEXT_INSTANCE:
+            clock.now += instance_s
+            found.append(rule.decide(values(2.0, 6), instance_s))
+        return found
+
+    assert ends(0.03) == [NEXT_INSTANCE] * 5 + ["precision"]
+    assert ends(0.06) == ["budget"]
+
+
+def test_an_instance_alone_takes_its_least_blocks_within_the_budget() -> None:
+    rule, clock = instances(replace(SAMPLING, budget_s=0.4, min_blocks=6, first_blocks=6, alone_s=0.05))
+    clock.now = 0.3
+    assert rule.decide(values(2.0, 3), 0.3) is None
+    clock.now = 0.4
+    assert rule.decide(values(2.0, 4), 0.4) == "budget"

@@ -65,7 +65,7 @@ def run() -> Run:
         for lanes, speedup in SPEEDUPS.items()
         for place, (variant, factor) in enumerate((("slow", 1.0), ("fast", speedup)))
         for block in range(12)
-        for keys in ({"case_id": f"{variant}/{lanes}", "checked": True, "block": block},)
+        for keys in ({"case_id": f"{variant}/{lanes}", "checked": True, "block": block, "instance": block // 2},)
     ]
     tables = {name: frame(name, []) for name in ("events", "summaries", "pairs", "machine", "checks")}
     tables |= {"cases": frame("cases", cases), "samples": frame("samples", samples)}

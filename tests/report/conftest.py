@@ -53,7 +53,7 @@ def sample_rows(case_id: str, length_ns: float, numbers: Iterator[int], seed: in
     noise = np.random.default_rng(seed).normal(1, 0.005, BLOCKS)
     return [
         blank(
-            "samples", case_id=case_id, sample_id=next(numbers), block=block, order=0, state="hot",
+            "samples", case_id=case_id, sample_id=next(numbers), block=block, instance=block // 5, order=0, state="hot",
             host_ns=int(length_ns * factor) + 20_000, device_ns=int(length_ns * factor),
             span_ns=int(length_ns * factor) + 3_000, queue_ns=3_000, valid=True, sample_flags="",
         )
@@ -127,7 +127,9 @@ def all_answers() -> Run:
     for seed, (variant, time_us, claims, status, reason) in enumerate(EVERY_END, 1):
         case = made.case(variant, "optimized", claims=to_json(claims), status=status, reason=reason or None, **chapter)
         if time_us:
-            made.times(case, noisy(1e3 * time_us, seed=seed)[: 4 if variant == "few_samples" else None])
+            few = variant == "few_samples"
+            times = noisy(1e3 * time_us, seed=seed)[: 4 if few else None]
+            made.times(case, times, instances=[0] * 4 if few else None)
     run = made.run()
     created = {"created": "2026-11-21T10:00:00+00:00", "finished": "2026-11-21T10:03:52+00:00"}
     return changed(run, path=Path("runs/answers"), manifest={**run.manifest, **created})

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import stored
 
 from xebench.report.claim_counts import claim_sentences, fate
+
+ROOT = Path(__file__).parents[2]
 
 
 def pair(answer: str, claim: str = "faster", **columns: Any) -> dict[str, Any]:
     names = {"pattern": "p", "variant": "v", "baseline": "n", "state": "hot", "at_least": None, "guide_source": "G 1"}
     here = {"strength": "stated", "claimed_for": None, "device_class": "gpu"}
+    here |= {"barely": False, "stand_in": False, "edited": None}  # older runs lack the columns
     return {**names, **here, "answer": answer, "claim": claim, **columns}
 
 
@@ -42,16 +48,57 @@ def test_a_claim_is_counted_once_whatever_its_points() -> None:
     ]
 
 
-def test_stated_claims_come_first_and_those_for_others_and_ours_apart() -> None:
+def test_what_holds_by_less_than_the_noise_is_counted_apart() -> None:
+    barely = pair("holds", barely=True)
+    assert fate([barely, barely]) == fate([barely, pair("undecided")]) == "barely hold"
+    assert fate([barely, pair("holds")]) == "hold"
+    assert fate([barely, pair("inverts")]) == "hold at some points"
+
+
+def test_programs_that_were_edited_since_are_not_counted() -> None:
+    assert claim_sentences([pair("holds"), pair("inverts", pattern="q", edited=True)]) == [
+        "The guide states 1 claim: 1 holds."
+    ]
+
+
+def test_claims_are_told_by_their_strength_and_those_for_others_of_stand_ins_and_ours_apart() -> None:
     pairs = [
-        pair("holds", strength="ours"),
+        pair("holds", strength="ours", stand_in=True),
+        pair("holds", strength="ours", claimed_for="cpu"),
         pair("inverts", claimed_for="cpu"),
+        pair("holds", strength="figure", claimed_for="cpu"),
         pair("holds", strength="implied", guide_source="G 3"),
         pair("skipped", strength="figure"),
+        pair("no effect", guide_source="G 4"),
+        pair("inverts", guide_source="G 5", stand_in=True),
     ]
     assert claim_sentences(pairs) == [
-        "The guide states 1 claim: 1 was skipped.",
-        "1 claim more follows from what it says: 1 holds.",
-        "The guide makes 1 claim for CPUs, which say nothing of a GPU: 1 does not hold.",
-        "We make 1 claim of our own: 1 holds.",
+        "The guide gives a figure for 1 claim: 1 was skipped.",
+        "The guide states 1 claim: 1 does not hold.",
+        "1 claim follows from what the guide says: 1 holds.",
+        "For CPUs, which say nothing of a GPU, the guide gives a figure for 1 claim: 1 holds.",
+        "For CPUs the guide states 1 claim: 1 does not hold.",
+        "1 claim is of a stand-in, which does not answer for the guide: 1 does not hold.",
+        "We make 2 claims of our own: 2 hold.",
     ]
+
+
+@stored.needed
+def test_the_lines_of_the_page_on_measuring_count_as_reports_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "measurement.md").read_text(encoding="utf-8")
+    (block,) = (each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "held" in each)
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    held = names["held"]
+    sentences = claim_sentences(names["pairs"].to_dict("records"))
+
+    def told(words: str) -> int:
+        return sum(int(count) for each in sentences for count in re.findall(rf"(\d+) (?:{words})(?=[,.])", each))
+
+    assert told("holds?|barely holds?") == (held == 1).sum() > 100
+    assert told("holds? at some points") == held.between(0, 1, "neither").sum() > 0
+    assert told("do not hold|does not hold") == (held == 0).sum() > 50
+    (stated,) = (each for each in sentences if each.startswith("The guide states"))
+    here = held[[row[0] == "stated" and not isinstance(row[1], str) and row[2] is not True for row in held.index]]
+    assert f" {(here == 1).sum()} hold, {(here == 0).sum()} do not hold" in stated

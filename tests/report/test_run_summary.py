@@ -52,7 +52,7 @@ def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, c
 def test_claims_are_counted_by_who_makes_them_and_for_what(all_answers: Run) -> None:
     assert answer_sentences(all_answers) == [
         "The guide states 5 claims: 1 holds, 2 do not hold, 2 are undecided.",
-        "The guide makes 1 claim for GPUs, which say nothing of a CPU device: 1 holds.",
+        "For GPUs, which say nothing of a CPU device, the guide gives a figure for 1 claim: 1 holds.",
         "We make 4 claims of our own: 2 hold, 1 does not hold, 1 was skipped.",
         "2 pairs have no claim.",
         "1 case failed: 1 crashed.",

@@ -23,8 +23,10 @@ def test_defaults_go_with_the_preset() -> None:
     assert smoke.budget_s < default.budget_s < guide.budget_s
     assert default.precision == 0.01
     assert default.max_blocks == 1000
-    assert (smoke.min_instances, default.min_instances) == (1, 6)
-    assert (smoke.few_instances, default.few_instances) == (1, 3)
+    assert (smoke.min_instances, default.min_instances) == (6, 6)
+    assert (smoke.instances, default.instances) == (6, None), "smoke takes them in one round"
+    assert (smoke.alone_s, default.alone_s) == (0.05, 0.0)
+    assert (smoke.few_instances, default.few_instances) == (3, 3)
     assert (sampling(instances=6).few_instances, sampling(instances=2).few_instances) == (6, 2), "as the user says"
 
 
@@ -45,7 +47,7 @@ def test_a_run_with_a_budget_limits_its_families_by_that_alone() -> None:
 
     assert planned("default") == (math.inf, 2.0, 540.0)
     assert planned("default", budget_s=9.0) == (9.0, 3.0, 540.0)
-    assert planned("smoke") == (0.4, 0.4, 540.0), "one instance is looked at for a moment"
+    assert planned("smoke") == (0.4, 0.4, 540.0), "smoke looks for a moment"
 
 
 @pytest.mark.parametrize("asked", [{"min_samples": 30, "max_samples": 20}, {"max_samples": 15, "state": "both"}])

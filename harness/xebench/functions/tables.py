@@ -24,18 +24,22 @@ from xebench.report.remarks import asides, flag_line
 from xebench.report.result_rows import number
 from xebench.results import Run, RunWriter, schema
 from xebench.results.analysis import answer, summaries
-from xebench.results.analysis.answer import LARGER_PRESET, RAISE_BUDGET, same_within
+from xebench.results.analysis.answer import LARGER_PRESET, MORE_INSTANCES, RAISE_BUDGET, same_within
 from xebench.results.provenance import manifest, now
 from xebench.results.run import with_derived
 from xebench.session.session import Session
 from xebench.system import runtime
-from xebench.vocabulary import Answer, Status, metric_named
+from xebench.vocabulary import Answer, Reason, Status, metric_named
 
 #: Heading of the rows, in place of a chapter.
 CHAPTER: Final = "in this process"
 
 #: Reasons name options of the command; here they are arguments.
-_ARGUMENTS: Final = {RAISE_BUDGET: "raise budget_s", LARGER_PRESET: "use larger arrays"}
+_ARGUMENTS: Final = {
+    RAISE_BUDGET: "raise budget_s",
+    LARGER_PRESET: "use larger arrays",
+    MORE_INSTANCES: "give setup=, which makes more",
+}
 
 
 def run_of(family: FunctionFamily) -> Run:
@@ -55,7 +59,7 @@ def run_of(family: FunctionFamily) -> Run:
         "machine": family.rows.of("machine"),
         "checks": [],
     }
-    tables = with_derived({name: schema.frame(name, content) for name, content in rows.items()})
+    tables = with_derived({name: schema.frame(name, content) for name, content in rows.items()}, alone_decides=True)
     tables["pairs"] = _with_arguments(tables["pairs"])
     return Run.of_tables(Path(), {"state": "complete", "created": now()}, tables)
 
@@ -123,7 +127,9 @@ def cells(run: Run, reference: str) -> Iterator[tuple[str, ...]]:
         ends = number(pair["speedup"]), number(pair["speedup_low"]), number(pair["speedup_high"])
         name, against = pair["variant"], pair["baseline"]
         named = name if against == reference else f"{name} over {against}"
-        words = (*(() if pair["answer"] == Answer.NO_CLAIM else (pair["answer"],)), *asides(pair))
+        answered = () if pair["answer"] == Answer.NO_CLAIM else (pair["answer"],)
+        alone = (Reason.ONE_INSTANCE,) if pair["instances"] == 1 and ends[0] else ()
+        words = dict.fromkeys((*answered, *alone, *asides(pair)))  # a reason may be the same words
         yield named, times.get(name, "-"), units.ratio(*ends), units.interval(*ends[1:]), ", ".join(words)
 
 
@@ -133,7 +139,7 @@ BRACKETED: Final = (
 )
 
 ONE_INSTANCE: Final = (
-    "one instance: the interval does not cover the placement of arrays and code in memory; setup= makes more instances"
+    "one instance: the interval is as wide as instances usually differ; setup= makes more of them, and narrows it"
 )
 
 

@@ -138,6 +138,7 @@ def fixed_columns(
             "seed": seed,
             "source": portable_source(info.source),
             "source_sha256": info.source_sha256 or None,
+            "stand_in": info.stand_in or None,
         }
         for variant in info.variants
     }

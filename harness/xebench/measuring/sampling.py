@@ -53,6 +53,8 @@ class Sampling:
         min_instances: instances of the family, with new arrays and kernels, before a decision.
         few_instances: the same, if the run's other pairs make the interval narrow enough.
         instances: instances of this round, time permitting; None: as many as the family needs.
+        alone_s: seconds for the least blocks of an instance above which it stays the only one, since others would cost
+            too much; 0: it does not.
         longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
             does not.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
@@ -69,6 +71,7 @@ class Sampling:
     min_instances: int = MIN_INSTANCES
     few_instances: int = MIN_INSTANCES
     instances: int | None = None
+    alone_s: float = 0.0
     longest_s: float = 0.0
     states: Sequence[State] = (State.HOT,)
 

@@ -244,6 +244,9 @@ class Instances:
         self._seconds += seconds
         if enough and self._is_precise(speedups):
             return StopReason.PRECISION
+        alone_s = self._sampling.alone_s
+        if alone_s and len(self._known) == 1 and seconds * self._share.min_blocks > blocks * alone_s:
+            return StopReason.BUDGET  # other instances would take too long
         over = spent(self._blocks, self._seconds, self._sampling)
         if over is not None or not enough:
             return over or StopReason.BUDGET
@@ -258,7 +261,8 @@ class Instances:
 
     @property
     def _has_interval(self) -> bool:
-        return not self._sampling.longest_s or any(_shortest(one) >= MIN_SAMPLES for one in self._known)
+        awaited = self._sampling.longest_s or self._sampling.alone_s
+        return not awaited or any(_shortest(one) >= MIN_SAMPLES for one in self._known)
 
     def _spreads(self) -> dict[str, float]:
         """How much instances of each variant differ, where enough are known."""

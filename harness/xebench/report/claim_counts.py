@@ -8,16 +8,18 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.report.remarks import came_out_right, classes, is_foreign
+from xebench.report.remarks import came_out_right, classes, is_barely, is_edited, is_foreign, is_stand_in
 from xebench.results.analysis.compare import DECIDED
 from xebench.vocabulary import Answer, DeviceClass, Strength
 
-HOLDS, SOMEWHERE, NOWHERE, RACE = "hold", "hold at some points", "do not hold", "are data races that came out right"
+HOLDS, BARELY, SOMEWHERE, NOWHERE = "hold", "barely hold", "hold at some points", "do not hold"
+RACE = "are data races that came out right"
 UNDECIDED, SKIPPED, NOT_ASKED = "are undecided", "were skipped", "are not asked of this device"
 
 #: The fates of claims in the order in which sentences name them, each with its words for one claim.
 _ONE: Final[Mapping[str, str]] = {
     HOLDS: "holds",
+    BARELY: "barely holds",
     SOMEWHERE: "holds at some points",
     NOWHERE: "does not hold",
     UNDECIDED: "is undecided",
@@ -27,10 +29,22 @@ _ONE: Final[Mapping[str, str]] = {
 }
 
 #: Columns of the table ``pairs`` that tell one claim from another; the points at which it is asked do not.
-_CLAIM: Final = (
+CLAIM: Final = (
     *("pattern", "variant", "baseline", "state"),
     *("claim", "at_least", "guide_source", "strength", "claimed_for"),
 )
+
+#: What the guide does, by the strength of a claim; for one claim and for several.
+_GUIDE: Final[Mapping[str, tuple[str, str]]] = {
+    Strength.FIGURE: ("the guide gives a figure for {} claim", "the guide gives figures for {} claims"),
+    Strength.STATED: ("the guide states {} claim", "the guide states {} claims"),
+    Strength.IMPLIED: ("{} claim follows from what the guide says", "{} claims follow from what the guide says"),
+}
+_STAND_INS: Final = (
+    "{} claim is of a stand-in, which does not answer for the guide",
+    "{} claims are of stand-ins, which do not answer for the guide",
+)
+_OURS: Final = ("we make {} claim of our own", "we make {} claims of our own")
 
 
 def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
@@ -39,9 +53,11 @@ def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
     Args:
         pairs: rows of table ``pairs`` with this claim, one for each point.
     """
-    held = [pair["answer"] == Answer.HOLDS for pair in pairs if pair["answer"] in DECIDED]
-    if held:
-        return HOLDS if all(held) else SOMEWHERE if any(held) else NOWHERE
+    decided = [pair for pair in pairs if pair["answer"] in DECIDED]
+    held = [pair for pair in decided if pair["answer"] == Answer.HOLDS]
+    if decided:
+        everywhere = BARELY if all(map(is_barely, held)) else HOLDS
+        return everywhere if len(held) == len(decided) else SOMEWHERE if held else NOWHERE
     if all(came_out_right(pair["claim"], pair["answer"]) for pair in pairs):
         return RACE
     answers = {pair["answer"] for pair in pairs}
@@ -49,38 +65,49 @@ def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
 
 
 def claim_sentences(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
-    """The number of claims with each fate, a sentence a kind of claim.
+    """The number of claims with each fate, a sentence a kind of claim; without programs that were edited since.
 
-    What the guide states for this kind of device comes first, then what follows from it, the claims for other kinds of
-    device, and ours.
+    What the guide says of this kind of device comes first, then what it says of others, stand-ins, and ours.
     """
     asked: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for pair in pairs:
-        if not pd.isna(pair["claim"]):
-            asked.setdefault(tuple(str(pair[name]) for name in _CLAIM), []).append(pair)
-    kinds: dict[tuple[int, str], Counter[str]] = {}
+        if not pd.isna(pair["claim"]) and not is_edited(pair):
+            asked.setdefault(tuple(str(pair[name]) for name in CLAIM), []).append(pair)
+    kinds: dict[_Kind, Counter[str]] = {}
     for group in asked.values():
         kinds.setdefault(_kind(group[0]), Counter())[fate(group)] += 1
-    return [_sentence(words, kinds[place, words]) for place, words in sorted(kinds, key=lambda kind: kind[0])]
+    told = sorted(kinds)
+    first = {kind[0]: kind for kind in reversed(told)}
+    return [_sentence(kind, kinds[kind], first=first[kind[0]] == kind) for kind in told]
 
 
-def _kind(pair: Mapping[Any, Any]) -> tuple[int, str]:
-    """The place of a claim's sentence among the others, and what it says of how many."""
-    if pair["strength"] == Strength.OURS:
-        return 3, "we make {count} {claims} of our own"
-    if is_foreign(pair):
-        here = "CPU device" if pair["device_class"] == DeviceClass.CPU else "GPU"
-        whom = classes(pair["claimed_for"])
-        return 2, f"the guide makes {{count}} {{claims}} for {whom}, which say nothing of a {here}"
-    if pair["strength"] == Strength.IMPLIED:
-        return 1, "{count} {claims} more {follow} from what it says"
-    return 0, "the guide states {count} {claims}"
+#: Whom claims are of, and their strength; each with its place among the sentences.
+_Kind = tuple[tuple[int, str, str], tuple[int, str]]
 
 
-def _sentence(kind: str, counts: Counter[str]) -> str:
+def _kind(pair: Mapping[Any, Any]) -> _Kind:
+    strength = Strength.STATED if pd.isna(pair["strength"]) else Strength(pair["strength"])
+    if strength == Strength.OURS:
+        return (3, "", ""), (0, strength)
+    if is_stand_in(pair):
+        return (2, "", ""), (0, "")
+    here = "a CPU device" if pair["device_class"] == DeviceClass.CPU else "a GPU"
+    whom = (1, classes(pair["claimed_for"]), here) if is_foreign(pair) else (0, "", "")
+    return whom, (list(Strength).index(strength), strength)
+
+
+def _sentence(kind: _Kind, counts: Counter[str], *, first: bool) -> str:
+    """``For GPUs, which say nothing of a CPU device, the guide states 67 claims: 40 hold, 27 do not hold.``.
+
+    Args:
+        kind: kind of the claims.
+        counts: number of claims with each fate.
+        first: True for the first sentence about these devices.
+    """
+    (place, whom, here), (_, strength) = kind
     total = counts.total()
-    what = kind.format(
-        count=total, claims="claim" if total == 1 else "claims", follow="follows" if total == 1 else "follow"
-    )
+    words = (_OURS if place == 3 else _STAND_INS if place == 2 else _GUIDE[strength])[total != 1].format(total)
+    aside = f", which say nothing of {here}," if first else ""
+    what = f"for {whom}{aside} {words}" if whom else words
     told = ", ".join(f"{count} {_ONE[name] if count == 1 else name}" for name in _ONE if (count := counts[name]))
     return f"{what[0].upper()}{what[1:]}: {told}."

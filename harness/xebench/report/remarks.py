@@ -26,6 +26,7 @@ from xebench.vocabulary import (
     DeviceClass,
     Outcome,
     Status,
+    Strength,
 )
 
 #: Signs before rows. The sign carries the answer; colours only help.
@@ -67,7 +68,24 @@ def guide_words(pair: Mapping[Any, Any], *, with_source: bool) -> str:
 def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
     """Remarks beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
     guide = guide_words(pair, with_source=False)
-    return tuple(filter(None, [obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), too_short(pair)]))
+    of = ("stand-in" if is_stand_in(pair) else "", "edited since" if is_edited(pair) else "")
+    said = obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), too_short(pair), *of
+    return tuple(filter(None, said))
+
+
+def is_stand_in(pair: Mapping[Any, Any]) -> bool:
+    """True if a claim of the guide is made of a pattern that stands in for the guide's."""
+    return _is(pair["stand_in"]) and not pd.isna(pair["claim"]) and pair["strength"] != Strength.OURS
+
+
+def is_edited(pair: Mapping[Any, Any]) -> bool:
+    """True if the program was edited since: the run has later results of its pattern."""
+    return _is(pair["edited"])
+
+
+def _is(value: Any) -> bool:
+    """A boolean of a table, which is null in runs of earlier versions."""
+    return not pd.isna(value) and bool(value)
 
 
 def too_short(pair: Mapping[Any, Any]) -> str:
@@ -81,8 +99,15 @@ def came_out_right(claim: Any, answer: Any) -> bool:
     return bool(answer == Answer.UNDECIDED and claim == MAY_BE_WRONG)
 
 
+def is_barely(pair: Mapping[Any, Any]) -> bool:
+    """True if a claim holds by less than the noise."""
+    return _is(pair["barely"])
+
+
 def obstacle(pair: Mapping[Any, Any]) -> str:
-    """The reason why there is no answer, or no speed-up."""
+    """The reason why there is no answer, or no speed-up; ``barely`` if a claim holds by less than the noise."""
+    if is_barely(pair):
+        return "barely"
     code = "" if pd.isna(pair["reason_code"]) else pair["reason_code"]
     word = None if pd.isna(pair["claim"]) else pair["claim"]
     return in_brief(pair["answer"], code, pair["reason"], word=word, baseline=pair["baseline"])
@@ -227,8 +252,8 @@ def instance_line(run: Run) -> str:
         return ""
     which = "the intervals" if alone == with_interval else f"{alone} of {with_interval} intervals"
     return (
-        f"{which} are of one instance: where arrays and code lie in memory, which makes equal kernels differ by up to "
-        "20 % on a CPU device, is not in them; --instances 6 takes it in"
+        f"{which} are of one instance, and as wide as instances usually differ, by where their arrays and code lie in "
+        "memory: they decide nothing; --instances 6 narrows them"
     )
 
 
@@ -236,6 +261,15 @@ def _of_one_instance(run: Run) -> tuple[int, int]:
     """The number of pairs with an interval, and of those with one of a single instance."""
     with_interval = run.pairs[run.pairs["speedup_low"].notna()]
     return len(with_interval), int((with_interval["instances"].fillna(1) == 1).sum())  # older runs knew no instances
+
+
+def edited_line(run: Run) -> str:
+    """The pairs of programs that were edited since, which are not counted; empty if there are none."""
+    edited = run.pairs[[_is(value) for value in run.pairs["edited"]]]
+    if edited.empty:
+        return ""
+    rows = "row is of a program that was" if len(edited) == 1 else "rows are of programs that were"
+    return f"{len(edited)} {rows} edited since, and not counted: {', '.join(edited['pattern'].unique())}"
 
 
 def fixed_cost_line(run: Run) -> str:
@@ -258,7 +292,7 @@ def remarks(run: Run) -> list[str]:
     """Remarks on a run's results, a line each."""
     lines = (
         *(above_roofs_line, lacking_line, disturbed_line, untried_line),
-        *(flag_line, instance_line, fixed_cost_line),
+        *(flag_line, instance_line, edited_line, fixed_cost_line),
     )
     return [text for line in lines if (text := line(run))]
 
@@ -275,7 +309,7 @@ def brief_remarks(run: Run) -> list[str]:
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
-    others = _one_instance(run), _fixed_cost(run)
+    others = _one_instance(run), edited_line(run), _fixed_cost(run)
     return [*failed, *unmeasured, *_many_flags(run), *filter(None, others)]
 
 
@@ -299,7 +333,7 @@ def _many_flags(run: Run) -> list[str]:
 def _one_instance(run: Run) -> str:
     with_interval, alone = _of_one_instance(run)
     which = "" if alone == with_interval else f" in {alone} of {with_interval} pairs"
-    return f"one instance{which}: intervals exclude memory placement; use --instances 6" if alone else ""
+    return f"one instance{which} decides nothing: use --instances 6, or --preset default" if alone else ""
 
 
 def _fixed_cost(run: Run) -> str:

@@ -17,7 +17,7 @@ from xebench.records.points import DeviceKey, Row, by_device, device_key, rows
 from xebench.records.points import rows as rows_of
 from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
-from xebench.report.remarks import asides, classes, guide_words, obstacle, sentence
+from xebench.report.remarks import asides, classes, guide_words, is_stand_in, obstacle, sentence
 from xebench.results import Run
 from xebench.results.analysis.compare import short_name
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
@@ -120,7 +120,7 @@ class ResultRow:
         answer: the bare word.
         claim: the claim's word; "" without a claim.
         claimed_for: classes of devices: "GPUs"; "" for all.
-        claimed_by: "guide", "ours", or "" if a run of an earlier version does not record it.
+        claimed_by: see `claimant`.
         guide: the guide's figure and the lines that say it: "2.9x on Max 1550 (G 4530)".
         section: the place of the lesson in the guide; of the baseline's line alone.
         obstacle: short reason why there is no answer or no speed-up.
@@ -373,9 +373,13 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
 
 
 def claimant(pair: Mapping[Any, Any]) -> str:
-    """The source of a pair's claim: "guide", "ours", or "" if there is no claim or no source is recorded."""
+    """The source of a pair's claim: "guide", "ours", "stand-in" for the guide's claim about what a stand-in does not
+    measure, or "" if there is no claim or no source is recorded.
+    """
     strength = text(pair["strength"])
-    return "" if not strength else "ours" if strength == Strength.OURS else "guide"
+    if not strength or strength == Strength.OURS:
+        return "ours" if strength else ""
+    return "stand-in" if is_stand_in(pair) else "guide"
 
 
 def part_of_roof(fraction: float | None) -> str:

@@ -12,13 +12,23 @@ from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
+from xebench.records.device_facts import noise_below
 from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.report.claim_counts import claim_sentences
-from xebench.report.remarks import came_out_right, classes, failures, guide_words, is_foreign, obstacle, too_short
+from xebench.report.remarks import (
+    came_out_right,
+    classes,
+    failures,
+    guide_words,
+    is_edited,
+    is_foreign,
+    obstacle,
+    too_short,
+)
 from xebench.report.result_rows import ResultRow, claimant, number, sorted_pairs, text
 from xebench.results import Run
-from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason, Status
+from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason, Status, Strength
 
 #: Suffix of the name of a variant's twin in OpenCL C (docs/adding-a-pattern.md).
 _IN_OPENCL: Final = "_in_opencl"
@@ -126,12 +136,8 @@ def _duration(run: Run) -> str:
 
 def _noise(run: Run) -> str:
     """The noise of a kernel against itself: ``noise below 0.1 %``, rounded up."""
-    ends = [number(end) for name in ("aa_low", "aa_high") for end in run.devices[name]]
-    off = max((100 * abs(end - 1) for end in ends if end is not None), default=0.0)
-    if not off:
-        return ""
-    unit = 10.0 ** math.floor(math.log10(off))
-    return f"noise below {math.ceil(off / unit) * unit:.3g} %"
+    noise = max(map(noise_below, rows(run.devices)), default=0.0)
+    return f"noise below {100 * noise:.3g} %" if noise else ""
 
 
 def rounds_line(run: Run) -> str:
@@ -204,7 +210,7 @@ def next_steps(run: Run) -> list[tuple[str, str]]:
 
 def _decided(pairs: Iterable[dict[Any, Any]], answer: Answer) -> Iterator[dict[Any, Any]]:
     for pair in pairs:
-        guides = text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide"
+        guides = text(pair["claim"]) == Outcome.FASTER and claimant(pair) == "guide" and not is_edited(pair)
         if guides and pair["answer"] == answer and number(pair["speedup_low"]):
             yield pair
 
@@ -231,7 +237,7 @@ def answer_sentences(run: Run) -> list[str]:
     """The number of claims with each answer, a sentence a kind of claim; of pairs without one; of cases that failed."""
     pairs = sorted_pairs(run)
     told = claim_sentences(pairs)
-    unclaimed = sum(not text(pair["claim"]) for pair in pairs)
+    unclaimed = sum(not text(pair["claim"]) and not is_edited(pair) for pair in pairs)
     if unclaimed:
         told.append(f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim.")
     told = told or [*_alone(run)] or ["Nothing was compared."]
@@ -290,14 +296,22 @@ REASONS_NAMED: Final = 3
 _REPEATED: Final = ("--preset", "--set", "--device", "--metric", "--state")
 
 #: Reasons of missing answers that a longer or quieter run may give.
-_WORTH_TIME: Final = (Reason.NOISE, Reason.BUDGET, Reason.FEW_BLOCKS, Reason.DRIFT, Reason.MEASURED)
+_WORTH_TIME: Final = (
+    Reason.NOISE,
+    Reason.ONE_INSTANCE,
+    Reason.BUDGET,
+    Reason.FEW_BLOCKS,
+    Reason.DRIFT,
+    Reason.MEASURED,
+)
 
 
 def untold(pairs: Sequence[Mapping[Any, Any]]) -> str:
     """The claims without an answer, by their reasons, the most frequent first; "" if all have one."""
     parts = []
     for answer in (Answer.UNDECIDED, Answer.SKIPPED):
-        asked = [pair for pair in pairs if text(pair["claim"]) and not came_out_right(pair["claim"], pair["answer"])]
+        asked = [pair for pair in pairs if text(pair["claim"]) and not is_edited(pair)]
+        asked = [pair for pair in asked if not came_out_right(pair["claim"], pair["answer"])]
         reasons = Counter(_why(pair) for pair in asked if pair["answer"] == answer)
         if reasons:
             named = [f"{count} x {reason}" for reason, count in reasons.most_common(REASONS_NAMED)]
@@ -314,12 +328,14 @@ def _why(pair: Mapping[Any, Any]) -> str:
 def gains(pairs: Iterable[Mapping[Any, Any]]) -> dict[str, tuple[float, int]]:
     """The geometric mean of the speed-ups that the guide promises, by chapter, and of how many patterns it is.
 
-    A pattern counts once, by the geometric mean of its own, so that a sweep of many points weighs no more.
+    It is of figures and stated claims that speak of this kind of device. A pattern counts once, by the geometric mean
+    of its own, so that a sweep of many points weighs no more.
     """
     logs: dict[str, dict[str, list[float]]] = {}
     for pair in pairs:
         speedup = number(pair["speedup"])
-        if speedup and text(pair["claim"]) == Outcome.FASTER and claimant(pair) != "ours":
+        said = claimant(pair) == "guide" and pair["strength"] != Strength.IMPLIED
+        if speedup and said and text(pair["claim"]) == Outcome.FASTER and not (is_foreign(pair) or is_edited(pair)):
             logs.setdefault(text(pair["chapter"]), {}).setdefault(pair["pattern"], []).append(math.log(speedup))
     return {chapter: _mean(by_pattern.values()) for chapter, by_pattern in logs.items()}
 
@@ -330,7 +346,8 @@ def gain(pairs: Sequence[Mapping[Any, Any]]) -> str:
     mean, patterns = together.get("", (1.0, 0))
     if patterns <= REASONS_NAMED:
         return ""
-    return f"{mean_words(mean, patterns)[0].upper()}{mean_words(mean, patterns)[1:]}."
+    words = mean_words(mean, patterns)
+    return f"{words[0].upper()}{words[1:]} with figures or statements for this device."
 
 
 def mean_words(mean: float, patterns: int) -> str:
@@ -371,7 +388,7 @@ def _steps_of(
         worst = hurts[0]
         command = " ".join(["xebench show", worst["pattern"], worst["variant"], *_files(run)])
         yield command, f"what hurts most, beside {worst['baseline']}"
-    undecided = [pair for pair in pairs if pair["answer"] == Answer.UNDECIDED and text(pair["claim"])]
+    undecided = [p for p in pairs if p["answer"] == Answer.UNDECIDED and text(p["claim"]) and not is_edited(p)]
     open_still = list(dict.fromkeys(p["pattern"] for p in undecided if text(p["reason_code"]) in _WORTH_TIME))
     if run.manifest.get("ended_by") == RUN_BUDGET and not run.manifest.get("packed"):
         purpose = "more time narrows the intervals; on the machine of the run, with its device and driver"

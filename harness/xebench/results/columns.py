@@ -264,6 +264,7 @@ CASES: Final = (
     *FACTS,
     text("source", "Where the variant is defined: file and line."),
     text("source_sha256", "Hash of the pattern's file with the modules that it imports, but for installed ones."),
+    text("stand_in", "What the pattern measures in place of a lesson that cannot be said; null for the lesson itself."),
 )
 
 SAMPLES: Final = (

@@ -153,6 +153,17 @@ PAIRS: Final = (
     ),
     number("at_least", "Smallest ratio that is promised and was judged; null if no amount is promised."),
     text("answer", f"{', '.join(Answer)}.", required=True),
+    Column(
+        "barely",
+        "boolean",
+        "True if a claim holds by less than the noise: that of a kernel's speed-up over itself (aa_low, aa_high).",
+    ),
+    Column("stand_in", "boolean", "True if the pattern stands in for a lesson, and does not answer for the guide."),
+    Column(
+        "edited",
+        "boolean",
+        "True if the run has later results of the pattern, by another file: the program was edited since.",
+    ),
     text("reason_code", f"Why, for programs: {', '.join(REASON_CODES)}."),
     text("reason", "Reason of the answer, in one line for people.", required=True),
     number(

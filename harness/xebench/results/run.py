@@ -287,15 +287,15 @@ def read_measured(folder: Path, manifest: Mapping[str, Any]) -> dict[str, pd.Dat
     return tables
 
 
-def with_derived(measured: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """``measured`` with the summaries and pairs that analysis makes of it."""
+def with_derived(measured: dict[str, pd.DataFrame], *, alone_decides: bool = False) -> dict[str, pd.DataFrame]:
+    """``measured`` with the summaries and pairs that analysis makes of it, where one instance may decide or not."""
     # imported here because scipy is slow to import, and a finished run is read without it
     from xebench.results.analysis.pairs import pairs
     from xebench.results.analysis.summaries import summaries
 
     devices, cases, samples = measured["devices"], measured["cases"], measured["samples"]
     summary = summaries(cases, samples, devices, measured["events"])
-    pair = pairs(cases, samples, devices, summary)
+    pair = pairs(cases, samples, devices, summary, alone_decides=alone_decides)
     return {**measured, "summaries": schema.frame("summaries", summary), "pairs": schema.frame("pairs", pair)}
 
 

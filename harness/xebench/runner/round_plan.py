@@ -196,10 +196,11 @@ class RoundPlan:
         seconds = min(seconds, families[new[0]].rest_s)
         few = self.sampling.few_instances
         several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
+        instances = self.sampling.instances or (few if several else 1)
         # the others must keep enough for the shortest useful round
         spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
         longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
-        return Round(0, seconds, few if several else 1, longest_s, left_s / len(new))
+        return Round(0, seconds, instances, longest_s, left_s / len(new))
 
     @staticmethod
     def _beside_s(families: Sequence[FamilyState]) -> float:
@@ -253,7 +254,7 @@ class RoundPlan:
 
 def usual_instances(sampling: Sampling) -> int:
     """Instances of a round in a run without a budget, time permitting."""
-    return -(-sampling.min_instances // ROUNDS)
+    return sampling.instances or -(-sampling.min_instances // ROUNDS)
 
 
 def usual_rounds(sampling: Sampling) -> int:

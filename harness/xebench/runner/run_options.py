@@ -125,6 +125,9 @@ def _converted(folder: Path, name: str, value: Any, kind: Any) -> Any:
         ) from None
 
 
+#: Seconds of an instance up to which the preset smoke takes several: they fit into its budget.
+CHEAP_S: Final = 0.05
+
 #: Seconds of sampling per family, by preset: smoke proves that everything works, guide takes the time it needs.
 BUDGETS_S = {"smoke": 0.4, "default": 6.0, "guide": 60.0}
 
@@ -181,17 +184,18 @@ class Options:
     def sampling(self) -> Sampling:
         """The sampling limits of the preset, with what the user gave instead.
 
-        Where the run has a budget, that alone limits the families, unless the user limits them or they need one
-        instance only.
+        Where the run has a budget, that alone limits the families, unless the user or the preset limits them, or they
+        need one instance only.
 
         Raises:
             XebenchError: the fewest samples are more than the most.
         """
         asked = self.recipe
         quick = asked.preset == "smoke"
-        instances = asked.instances or (1 if quick else MIN_INSTANCES)
+        instances = asked.instances or MIN_INSTANCES
+        in_one_round = quick and not asked.instances
         least = asked.min_samples or (MIN_SAMPLES if quick else MIN_BLOCKS)
-        without_limit = self.run_budget_s is not None and asked.budget_s is None and instances > 1
+        without_limit = self.run_budget_s is not None and asked.budget_s is None and instances > 1 and not in_one_round
         states = STATES_ASKED[asked.state] if asked.state else ()
         needed = least * max(1, len(states))
         most = asked.max_samples or max(Sampling.max_blocks, needed)
@@ -205,7 +209,9 @@ class Options:
             first_blocks=least if quick or asked.min_samples else Sampling.first_blocks,
             max_blocks=most,
             min_instances=instances,
-            few_instances=asked.instances or min(FEW_INSTANCES, instances),
+            few_instances=asked.instances or FEW_INSTANCES,
+            instances=MIN_INSTANCES if in_one_round else None,
+            alone_s=CHEAP_S if in_one_round else 0.0,
         )
 
 

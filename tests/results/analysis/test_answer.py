@@ -23,7 +23,7 @@ FASTER = Claim("faster")
 
 
 def interval(low: float, high: float, n: int = 20) -> Interval:
-    return Interval(math.sqrt(low * high), low, high, n)
+    return Interval(math.sqrt(low * high), low, high, n, groups=6)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,8 @@ def test_one_program_is_compared_with_nothing_but_its_errors(word: str) -> None:
     claim = Claim(word)
     found = Pair(case, case, claim).ended(blocks=30)
     assert found is not None
-    assert found.answer == ("no effect" if word == "accurate" else "same program") and found.outcome == "none"
+    expected = {"faster": "same program", "same": "holds", "accurate": "no effect"}
+    assert (found.answer, found.outcome) == (expected[word], "none")
     for other in ({**case, "program": "q"}, {**case, "program": None}):
         assert Pair(other, case, Claim("faster")).ended(blocks=30) is None
     assert Pair(case, case, None).ended(blocks=30) is None, "equal programs are how a run is looked at"
@@ -310,3 +311,15 @@ def test_every_answer_has_a_reason_of_one_line(
 )
 def test_a_difference_in_words_has_no_exponent(speedup: float, words: str) -> None:
     assert answer.size(speedup) == words
+
+
+def test_one_instance_decides_nothing_but_where_no_others_can_be_made() -> None:
+    alone = Interval(1.5, 1.4, 1.6, 20)
+    found = judge(alone, FASTER, Circumstances())
+    assert (found.outcome, found.answer, found.code) == ("inconclusive", "undecided", "one instance")
+    assert found.reason.startswith("one instance: ") and "--instances 6" in found.reason
+    assert judge(alone, Claim("same", within=0.9), Circumstances()).answer == "undecided"
+    allowed = judge(alone, FASTER, Circumstances(alone_decides=True))
+    assert allowed.answer == "holds" and "of one instance" in allowed.reason
+    wide = judge(Interval(1.1, 0.9, 1.3, 20), FASTER, Circumstances(alone_decides=True))
+    assert (wide.answer, wide.code) == ("undecided", "one instance")

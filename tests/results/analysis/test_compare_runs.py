@@ -13,7 +13,7 @@ from xebench.results import Run, compare_runs
 
 def run(time_ns: float, seed: int, blocks: int = 40, device: dict[str, Any] | None = None, **case: Any) -> Run:
     made = Synthetic(**(device or {}))
-    made.times(made.case("v", "optimized", **case), noisy(time_ns, blocks, seed=seed))
+    made.times(made.case("v", "optimized", **case), noisy(time_ns, blocks, seed=seed), instances=[0] * blocks)
     return made.run()
 
 

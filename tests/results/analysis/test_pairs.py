@@ -100,9 +100,10 @@ def test_only_blocks_that_both_sides_have_are_compared() -> None:
     made = Synthetic()
     naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
     for block in range(12):
-        made.sample(naive, block=block, device_ns=100.0 * 2**block, valid=block != 3)
+        at = {"block": block, "instance": block // 6}
+        made.sample(naive, device_ns=100.0 * 2**block, valid=block != 3, **at)
         if block != 5:
-            made.sample(optimized, block=block, device_ns=50.0 * 2**block)
+            made.sample(optimized, device_ns=50.0 * 2**block, **at)
     row = made.run().pairs.iloc[0]
     assert row["blocks"] == 10
     # within what the timer's quantum of 1 ns makes of times of microseconds
@@ -164,8 +165,8 @@ def test_sides_that_share_no_valid_block_have_no_speedup() -> None:
 
 def test_few_blocks_show_the_estimate_and_no_interval() -> None:
     made = Synthetic()
-    made.times(made.case("a", "naive"), [200.0] * 4)
-    made.times(made.case("b", "optimized"), [100.0] * 4)
+    made.times(made.case("a", "naive"), [200.0] * 4, instances=[0] * 4)
+    made.times(made.case("b", "optimized"), [100.0] * 4, instances=[0] * 4)
     row = made.run().pairs.iloc[0]
     assert row["speedup"] == pytest.approx(2)
     assert pd.isna(row["speedup_low"])
@@ -292,7 +293,7 @@ def test_a_batch_of_short_executions_is_long_enough_for_the_timer() -> None:
         for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized")), start=1):
             case = made.case(name, role)
             for block, time_ns in enumerate(noisy(200, 12, 0.2, seed=seed)):
-                made.sample(case, block=block, device_ns=time_ns, batch=batch)
+                made.sample(case, block=block, instance=block // 3, device_ns=time_ns, batch=batch)
         return str(made.run().pairs.iloc[0]["reason"])
 
     assert reason(None).startswith("timer: ")
@@ -325,8 +326,9 @@ def test_disturbed_blocks_are_named_with_what_disturbed_them(flag: str, words: s
     naive, optimized = made.case("a", "naive"), made.case("b", "optimized")
     flags = {0: "clock"} | dict.fromkeys((9, 10, 11), f"overlap,{flag}")
     for block, (slow, fast) in enumerate(zip(noisy(200, 12, 0.2, 1), noisy(200, 12, 0.2, 2), strict=True)):
-        made.sample(naive, block=block, device_ns=slow, sample_flags=flags.get(block, ""))
-        made.sample(optimized, block=block, device_ns=fast)
+        at = {"block": block, "instance": block // 3}
+        made.sample(naive, device_ns=slow, sample_flags=flags.get(block, ""), **at)
+        made.sample(optimized, device_ns=fast, **at)
     reason = made.run().pairs.iloc[0]["reason"]
     assert reason.startswith(f"{flag}: the machine's state changed in 33% of the blocks; {words}")
 
@@ -400,7 +402,7 @@ def test_executions_in_step_with_the_timer_are_not_averaged_by_a_batch() -> None
         for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized"))):
             case = made.case(name, role)
             for block, time_ns in enumerate(noisy(200, 12, jitter, seed=seed)):
-                made.sample(case, block=block, device_ns=time_ns, batch=50)
+                made.sample(case, block=block, instance=block // 3, device_ns=time_ns, batch=50)
         return made.run().pairs.iloc[0]
 
     assert row(0.0)["speedup_high"] == pytest.approx(2)
@@ -480,3 +482,32 @@ def test_sides_that_drift_to_the_end_of_the_instances_are_undecided() -> None:
     pair = made.run().pairs.iloc[0]
     assert (pair["answer"], pair["reason_code"]) == ("undecided", "drift")
     assert "blocks of an instance differ from those that follow" in pair["reason"]
+
+
+def test_the_interval_of_one_instance_is_as_wide_as_instances_differ() -> None:
+    made = Synthetic()
+    for seed, (name, role) in enumerate((("a", "naive"), ("b", "optimized"), ("c", "optimized"))):
+        made.times(made.case(name, role), noisy((1200, 1000, 500)[seed], seed=seed), instances=[0] * 20)
+    near, far = made.run().pairs.to_dict("records")
+    assert near["speedup_low"] < 1 < near["speedup"] and near["speedup_high"] > 1.5
+    assert far["speedup_low"] > 1 and far["reason_code"] == near["reason_code"] == "one instance"
+    assert near["outcome"] == far["outcome"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("gain", "word", "barely"), [(1.02, "faster", True), (1.2, "faster", False), (1.0, "same", False)]
+)
+def test_a_claim_that_holds_by_less_than_the_noise_barely_holds(gain: float, word: str, barely: bool) -> None:
+    made = Synthetic(aa_low=0.99, aa_high=1.022)  # below 3 %
+    made.times(made.case("a", "naive"), noisy(1e6 * gain, spread=1e-4))
+    made.times(made.case("b", "optimized", claims=to_json([Claim(word)])), noisy(1e6, spread=1e-4, seed=1))
+    (row,) = made.run().pairs.to_dict("records")
+    assert (row["answer"], row["barely"]) == ("holds", barely)
+
+
+def test_pairs_of_a_file_before_the_last_are_marked_as_edited() -> None:
+    made = Synthetic()
+    for n, digest in ((8, "old"), (9, "new"), (10, "new")):
+        for name, role in (("a", "naive"), ("b", "optimized")):
+            made.times(made.case(name, role, parameters=f'{{"n":{n}}}', source_sha256=digest), noisy(1e6))
+    assert made.run().pairs["edited"].tolist() == [True, False, False]

@@ -67,7 +67,7 @@ def test_contradiction(times: HostTimes, outcome: Outcome, code: Reason | None, 
 def test_an_interval_that_decides_nothing_accuses_nobody(hidden_ns: float) -> None:
     """Nor does it answer a claim of a width of its own where the host's clock contradicts the commands."""
     host = host_times(about(50), about(50 + hidden_ns))
-    wide = Interval(1.0, 0.6, 1.7, 10)
+    wide = Interval(1.0, 0.6, 1.7, 10, groups=6)
     found = judge(wide, Claim("same", within=0.9), Circumstances(stopped_by=StopReason.BUDGET, host=host))
     assert found.answer == (Answer.UNDECIDED if hidden_ns else Answer.HOLDS)
     assert found.code == Reason.BUDGET and "unrecorded" not in found.reason
@@ -89,7 +89,8 @@ def pair_of(
         case = made.case(variant, role)
         for block, device_ns in enumerate(noisy(time_ns, seed=block_seed(variant))):
             host_ns = device_ns + 50_000 + extra * (1 + varies * math.sin(2 * block))
-            made.sample(case, block=block, batch=1, device_ns=device_ns, host_ns=host_ns, events=events)
+            own = {"instance": block // 4, "batch": 1, "events": events}
+            made.sample(case, block=block, device_ns=device_ns, host_ns=host_ns, **own)
     return {str(name): value for name, value in made.run().pairs.iloc[0].items()}
 
 

@@ -98,7 +98,7 @@ def test_one_instance_decides_nothing() -> None:
     made = Synthetic()
     for prefix, role in (("old:", "baseline"), ("new:", "optimized")):
         case = made.case(f"{prefix}v", role, claims="[]", against="old:v" if role == "optimized" else None)
-        made.times(case, np.full(20, 1e5 if role == "baseline" else 3e5))
+        made.times(case, np.full(20, 1e5 if role == "baseline" else 3e5), instances=[0] * 20)
     row = compared(made.run())["p"]
     assert row["outcome"] == "inconclusive" and "20 blocks of 1 instance do not show" in row["reason"]
 

@@ -295,8 +295,13 @@ def conclude(
     kept = later if start.over else (first, second)
     speedup = intervals.speedup(*kept)
     ratios = [before / after for before, after in zip(*kept, strict=True)]
+    # both sides stay where they are in memory, so one instance is all there is
     circumstances = answer.Circumstances(
-        stopped_by=stopped_by, drift=intervals.drift(ratios), start=start, later=intervals.speedup(*later)
+        stopped_by=stopped_by,
+        drift=intervals.drift(ratios),
+        start=start,
+        later=intervals.speedup(*later),
+        alone_decides=True,
     )
     judged = answer.judge(speedup, None, circumstances, band)
     return Observation(

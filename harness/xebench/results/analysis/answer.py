@@ -8,6 +8,7 @@ measured 1.7 to 1.8 times on a GPU whose empty kernel takes 2.9 us.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +33,13 @@ from xebench.vocabulary import (
 RAISE_BUDGET: Final = "raise --budget"
 
 LARGER_PRESET: Final = "use a larger preset"
+
+MORE_INSTANCES: Final = "take --instances 6"
+
+#: By how much the speed-up of one instance usually differs from that of the others, as a relative size: 95 % of
+#: instances stay below 31 % in results/cpu-epyc-2-cores, and below 7 % in results/h200-default
+#: (`python -m tools.studies.instances`).
+INSTANCES_DIFFER: Final = {DeviceClass.CPU: 0.3, DeviceClass.GPU: 0.1}
 
 #: Multiple of an empty kernel's time above which the fixed cost needs no remark: it is 10 % of the shorter side there.
 FEW: Final = 10.0
@@ -211,6 +219,8 @@ class Circumstances:
         start: The unsteady first blocks of each instance. The interval leaves them out if the sides became steady.
         later: The speed-up after these blocks, if the sides did not become steady.
         spoilt: Reason why most samples of a side are invalid; None if most are valid.
+        alone_decides: True if one instance may decide, as where no others can be made; its interval must be as wide as
+            instances usually differ.
     """
 
     stopped_by: str | None = None
@@ -222,6 +232,7 @@ class Circumstances:
     start: SeriesStart = NO_START
     later: Interval = UNKNOWN
     spoilt: str | None = None
+    alone_decides: bool = False
 
     def drifting(self, interval: Interval, band: float) -> bool:
         """True if the sides drift apart and it matters: too little is left after their start, or the drift lasts to the
@@ -339,10 +350,11 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
     contradiction = circumstances.host and circumstances.host.contradiction(outcome)
-    if outcome == Outcome.INCONCLUSIVE:
+    alone = interval.groups == 1 and not circumstances.alone_decides
+    if outcome == Outcome.INCONCLUSIVE or (alone and not contradiction):
         # a wide interval refutes nothing: host times are as noisy as its cause
         code, why = _obstacle(interval, circumstances)
-        return not contradiction, outcome, code, f"{code}: {why} ({measured})"
+        return not (alone or contradiction), Outcome.INCONCLUSIVE, code, f"{code}: {why} ({measured})"
     if contradiction:
         doubt, told = contradiction
         return False, Outcome.INCONCLUSIVE, doubt, f"{doubt}: {told} ({measured})"
@@ -370,12 +382,22 @@ def _digits(value: float, digits: int) -> str:
 
 def describe(interval: Interval, unit: str) -> str:
     """A speed-up in words: ``1.312, 95 % interval 1.280 to 1.345, 84 blocks of 6 instances``."""
-    of = f" of {interval.groups} instances" if interval.groups > 1 else ""
+    of = f" of {interval.groups} instances" if interval.groups > 1 else f" of {Reason.ONE_INSTANCE}"
     return f"{interval.estimate:.3f}, 95 % interval {interval.low:.3f} to {interval.high:.3f}, {interval.n} {unit}{of}"
+
+
+_ALONE: Final = f"another has its arrays and code elsewhere in memory, and may differ; {MORE_INSTANCES}"
+
+_TOO_SHORT: Final[Mapping[str | None, str]] = {
+    StopReason.ROUND: "the run ended before the interval was narrow enough; continue with --resume",
+    StopReason.BUDGET: f"the time ran out before the interval was narrow enough; {RAISE_BUDGET}",
+}
 
 
 def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, str]:
     """The reason why the interval does not decide, the likeliest cause first: a code, and a sentence with advice."""
+    if interval.groups == 1:
+        return Reason.ONE_INSTANCE, _ALONE
     if _mostly_quantum(interval, circumstances.quantum):
         return Reason.TIMER, f"its quantum makes an error of {circumstances.quantum:.1%}; {LARGER_PRESET}"
     if circumstances.throttled >= THROTTLED_SHARE:
@@ -384,10 +406,8 @@ def _obstacle(interval: Interval, circumstances: Circumstances) -> tuple[str, st
     moved = circumstances.drift
     if moved.known and not moved.low <= 1 <= moved.high and abs(moved.estimate - 1) > NOTABLE_DRIFT:
         return Reason.DRIFT, f"the speed-up moved by {moved.estimate - 1:+.1%} between the halves; run again"
-    if circumstances.stopped_by == StopReason.ROUND:
-        return Reason.BUDGET, "the run ended before the interval was narrow enough; continue with --resume"
-    if circumstances.stopped_by == StopReason.BUDGET:
-        return Reason.BUDGET, f"the time ran out before the interval was narrow enough; {RAISE_BUDGET}"
+    if circumstances.stopped_by in _TOO_SHORT:
+        return Reason.BUDGET, _TOO_SHORT[circumstances.stopped_by]
     return Reason.NOISE, "the interval is too wide to decide; run again on a quieter machine"
 
 

@@ -119,7 +119,7 @@ class Pair:
             if side["status"] != Status.OK:
                 return without_speedup(side["status"], side["reason"], name, claim)
         if self.same_program and claim is not None:  # without a claim, the pair measures how much equal programs differ
-            return _same_program(str(other["variant"]))
+            return _same_program(str(other["variant"]), claim)
         if blocks == 0:
             why = spoilt or "the two sides share no block with a valid sample"
             return without_speedup(Status.OK, why, "", claim)
@@ -185,14 +185,16 @@ def judge_accuracy(error_ulp: float | None, other_ulp: float | None, against: st
     return Judgement(Outcome.NONE, told, Reason.MEASURED, found)
 
 
-def _same_program(against: str) -> Judgement:
+def _same_program(against: str, claim: Claim) -> Judgement:
     """The answer for two variants that are the same program: there is nothing to measure.
 
     Args:
         against: name of the other side.
+        claim: claim of time, which holds if it is ``same``.
     """
     why = f"the same program as {against}: machine code, sizes, arguments, queues and waits are equal"
-    return Judgement(Outcome.NONE, Answer.SAME_PROGRAM, Reason.SAME_PROGRAM, why)
+    told = Answer.HOLDS if claim.word == Outcome.SAME else Answer.SAME_PROGRAM
+    return Judgement(Outcome.NONE, told, Reason.SAME_PROGRAM, why)
 
 
 def without_speedup(status: str, why: str | None, baseline: str, claim: Claim | None) -> Judgement:

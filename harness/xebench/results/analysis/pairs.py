@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from xebench.records.claim import columns
+from xebench.records.device_facts import noise_below
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
@@ -22,7 +23,7 @@ from xebench.results.analysis.judge import Pair, pairs_of_family
 from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
 from xebench.results.analysis.speedups import log_speedups
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
-from xebench.vocabulary import REMEDIES, Flag, Status, StopReason, metric_named
+from xebench.vocabulary import REMEDIES, Answer, DeviceClass, Flag, Status, StopReason, metric_named
 
 #: Columns of the variant's case that a pair repeats.
 _KEPT: Final = (
@@ -31,7 +32,14 @@ _KEPT: Final = (
 )  # fmt: skip
 
 
-def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, summaries: Iterable[Row]) -> list[Row]:
+def pairs(
+    cases: pd.DataFrame,
+    samples: pd.DataFrame,
+    devices: pd.DataFrame,
+    summaries: Iterable[Row],
+    *,
+    alone_decides: bool = False,
+) -> list[Row]:
     """The rows of the table `pairs`, for each state that was measured: one for each claim, and one for each variant
     but the baseline of which nothing is claimed against the baseline. What is claimed of generated code has none.
 
@@ -42,18 +50,24 @@ def pairs(cases: pd.DataFrame, samples: pd.DataFrame, devices: pd.DataFrame, sum
         samples: The table `samples`.
         devices: The table `devices`, for the timers, the empty kernel and the cost of a launch.
         summaries: The rows of the table `summaries`, for the fractions of the roof.
+        alone_decides: True if one instance may decide (`answer.Circumstances`).
     """
     blocks = _BlockMedians(cases, samples)
     used = by_device(devices)
     roofs = {(row["case_id"], row["state"]): (row["roof_fraction"], row["nearest_roof"]) for row in summaries}
     compared = list(_sampled_pairs(cases, blocks))
     priors = _priors(compared)
+    # the last one of each pattern: a resumed run may have cases of an earlier file
+    sources = {case["pattern"]: case["source_sha256"] for case in rows(cases) if case["source_sha256"]}
     result: list[Row] = []
     for pair in compared:
         device = used.get(device_key(pair.case), {})
-        row = with_fixed_cost(_row(pair, device, priors.get(pair.kind, NOTHING)), device.get("empty_kernel_ns"))
+        row = _row(pair, device, priors.get(pair.kind, NOTHING), alone_decides=alone_decides)
+        row = with_fixed_cost(row, device.get("empty_kernel_ns"))
         fraction, roof = roofs.get((pair.case["case_id"], pair.state), (None, None))
-        result.append({**row, "state": pair.state, "roof_fraction": fraction, "nearest_roof": roof})
+        edited = pair.case["source_sha256"] not in (None, sources.get(pair.case["pattern"]))
+        own = {"state": pair.state, "roof_fraction": fraction, "nearest_roof": roof, "edited": edited}
+        result.append({**row, **own})
     return result
 
 
@@ -263,7 +277,7 @@ def _priors(pairs: Iterable[_SampledPair]) -> Mapping[tuple[str | None, ...], Pr
     return {kind: prior_of(known) for kind, known in medians.items()}
 
 
-def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
+def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) -> Row:
     baseline, case, shared = pair.baseline, pair.case, pair.shared.settled
     # the interval's own count: an instance that was cut off is excluded
     counted = intervals.counted_groups(intervals.by_instance(shared.baseline_ns, shared.instances))
@@ -279,6 +293,8 @@ def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
+        if len(counted) == 1:
+            speedup = intervals.blurred(speedup, answer.INSTANCES_DIFFER[DeviceClass(case["device_class"])])
     said, least = columns(pair.claim), pair.least(device)
     later = intervals.UNKNOWN
     if not failed and not shared.start.over:
@@ -296,6 +312,7 @@ def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
             pair.shared.start,
             later,
             pair.spoilt,
+            alone_decides,
         ),
     )
     return {
@@ -316,9 +333,17 @@ def _row(pair: _SampledPair, device: Row, prior: Prior) -> Row:
         "at_guides_size": pair.at_guides_size(device),
         "at_least": least if least > 1 else None,
         "answer": judged.answer,
+        "barely": _is_barely(pair, judged.answer, speedup.estimate, noise_below(device)),
+        "stand_in": bool(case["stand_in"]),
         "reason_code": str(judged.code),
         "reason": judged.reason,
     }
+
+
+def _is_barely(pair: Pair, judged: str, speedup: float, noise: float) -> bool:
+    """True if a claim of a difference holds, and the difference is smaller than the noise."""
+    differs = pair.claim is not None and pair.claim.word in answer.SURE and judged == Answer.HOLDS
+    return differs and max(speedup, 1 / speedup) < 1 + noise
 
 
 def _part(speedup: float | None, printed: float | None) -> float | None:
