@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 def pair(answer: str, claim: str = "faster", **columns: Any) -> dict[str, Any]:
     names = {"pattern": "p", "variant": "v", "baseline": "n", "state": "hot", "at_least": None, "guide_source": "G 1"}
-    here = {"strength": "stated", "claimed_for": None, "device_class": "gpu"}
+    here: dict[str, Any] = {"strength": "stated", "claimed_for": None, "device_class": "gpu"}
     here |= {"barely": False, "stand_in": False, "edited": None}  # older runs lack the columns
     return {**names, **here, "answer": answer, "claim": claim, **columns}
 
