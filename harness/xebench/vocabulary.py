@@ -353,7 +353,7 @@ class Flag(Word):
         Evidence.INTERVALS,
         Evidence.HOST,
     )
-    CONTENTION = ("contention", "tasks waited for a core more or less than at the start")
+    CONTENTION = ("contention", "others had more than a tenth of the core time that the process wanted")
     STOLEN = ("stolen time", "a hypervisor gave the cores to others more or less than at the start")
     CLOCK = ("clock", "the clock, or the limit of the GPU's clock, changed since the start")
     THROTTLING = ("throttling", "the device was slowed down for its temperature or power")

@@ -103,6 +103,20 @@ def test_other_load_than_at_the_beginning_is_another_state(machine: Machine, usu
     assert monitor.observe()[1] == ("stolen",)
 
 
+def test_where_threads_waiting_is_counted_the_load_of_all_does_not_matter(machine: Machine) -> None:
+    machine.write("proc/self/task/1/schedstat", "1 0 1\n")
+    monitor, gpu_monitor = machine.monitor(), machine.monitor("gpu")
+    settle(machine, monitor)
+    machine.advance(contended=0.9)
+    state, changed = monitor.observe()
+    assert state["contended"] == pytest.approx(0.9) and changed == ()
+    monitor.begin_sample()
+    assert monitor.waited(on_device_clock=True) == 0.0
+    gpu_monitor.begin_sample()
+    assert gpu_monitor.waited(on_device_clock=True) is None, "a GPU's clock does not wait for its host"
+    assert gpu_monitor.waited(on_device_clock=False) == 0.0
+
+
 def test_a_clock_that_falls_is_another_state_of_a_cpu_device(machine: Machine) -> None:
     machine.write(f"{CPU}/cpufreq/scaling_cur_freq", "3000000\n")
     monitor, gpu_monitor = machine.monitor(), machine.monitor("gpu")

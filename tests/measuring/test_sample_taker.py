@@ -23,6 +23,7 @@ class Log:
         self.rows: list[dict[str, Any]] = []
         self.limit_gbps = 10.0
         self.covers = True
+        self.waited_part: float | None = None
 
     def flush(self) -> None:
         self.done.append("flush")
@@ -34,6 +35,12 @@ class Log:
             flush()
         self.done.append(f"measure {batch}")
         return MeasuredSample(self.host_ns, 0, self.executions)
+
+    def begin_sample(self) -> None:
+        self.done.append("watch")
+
+    def waited(self, *, on_device_clock: bool) -> float | None:
+        return self.waited_part
 
     def add_sample(self, variant: str, row: dict[str, Any], commands: Any) -> bool:
         self.rows.append({"variant": variant, **row, "kept": len(commands)})
@@ -60,11 +67,11 @@ def kernel(submit: int, start: int, end: int) -> Any:
 def test_caches_are_flushed_before_the_clock_starts_where_samples_are_cold() -> None:
     log = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
     assert take(log, "device", cold=True) == 1_000_000
-    assert log.done == ["flush", "measure 1"]
+    assert log.done == ["watch", "flush", "measure 1"]
     assert (log.rows[0]["state"], log.rows[0]["block"], log.rows[0]["order"]) == ("cold", 3, 1)
     hot = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
     take(hot, "device")
-    assert hot.done == ["measure 1"]
+    assert hot.done == ["watch", "measure 1"]
 
 
 @pytest.mark.parametrize(("metric", "expected"), [("device", 1000.0), ("span", 1105.0), ("wall", 2500.0)])
@@ -129,3 +136,11 @@ def test_the_clock_of_another_process_may_have_another_zero() -> None:
     taker = SampleTaker(no_rows, lambda: Rules("device", 1.0))
     assert taker.rules_of(other) is taker.rules_of(same) is taker.rules_of(other)
     assert len({id(taker.rules_of(variant)) for variant in (here, ranks, other)}) == 3
+
+
+@pytest.mark.parametrize(("waited", "flags"), [(None, ""), (0.05, ""), (0.2, "contention")])
+def test_a_sample_whose_cores_others_had_is_flagged(waited: float | None, flags: str) -> None:
+    log = Log([[kernel(0, 10, 1_000_010)]], 1_100_000)
+    log.waited_part = waited
+    take(log, "device")
+    assert (log.rows[0]["waited"], log.rows[0]["sample_flags"], log.rows[0]["valid"]) == (waited, flags, True)

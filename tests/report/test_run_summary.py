@@ -34,9 +34,18 @@ def told(run: Run) -> list[str]:
 
 
 def test_the_headline_tells_where_how_much_and_how_long(all_answers: Run) -> None:
-    assert plain(headline(all_answers)) == (
-        "Test CPU, CPU device · 1 pattern (smoke) · 3 min 52 s · noise below 0.08 %"
-    )
+    assert plain(headline(all_answers)) == "Test CPU, CPU device · 1 pattern (smoke) · 3 min 52 s · noise 0.5 %"
+
+
+def test_the_headline_tells_that_the_machine_was_busy(all_answers: Run) -> None:
+    for waited, told in ((0.02, ""), (0.64, " · busy machine: others had 64 % of its core time")):
+        run = changed(all_answers, samples=all_answers.samples.assign(waited=waited))
+        assert plain(headline(run)).endswith(f"3 min 52 s{told} · noise 0.5 %")
+
+
+def test_a_run_without_intervals_tells_no_noise(all_answers: Run) -> None:
+    unknown = all_answers.pairs.assign(speedup_low=None, speedup_high=None)
+    assert plain(headline(changed(all_answers, pairs=unknown))).endswith("3 min 52 s")
 
 
 def test_a_gpu_is_called_one(run: Run) -> None:

@@ -32,7 +32,7 @@ def test_no_line_is_wider_than_the_terminal_or_a_hundred(all_answers: Run, width
 
 def test_the_answers_come_first(all_answers: Run) -> None:
     lines = lines_of(all_answers, 100)
-    assert lines[0] == "Test CPU, CPU device · 1 pattern (smoke) · 3 min 52 s · noise below 0.08 %"
+    assert lines[0] == "Test CPU, CPU device · 1 pattern (smoke) · 3 min 52 s · noise 0.5 %"
     assert lines[1].startswith("The guide states 5 claims: 1 holds, 2 do not hold")
 
 
@@ -143,7 +143,7 @@ def test_times_and_roofs_are_for_the_verbose_report(run: Run) -> None:
     for words in ("500 GB/s", "of its roof", "noise floor"):
         assert words not in brief
         assert words in " ".join(verbose.split())
-    assert "noise below 0.04 %" in brief
+    assert "noise 0.3 %" in brief
 
 
 def test_a_wrong_variant_has_no_speed_up(run: Run) -> None:

@@ -22,6 +22,7 @@ from xebench.functions.request import (
 )
 from xebench.functions.tables import CELLS, cells, events_words, host_doubt, remarks, run_of, save, time_words
 from xebench.records.claim import Claim, Claims, claims_of
+from xebench.report.remarks import busy_words
 from xebench.results import Run
 from xebench.session.session import Session
 from xebench.vocabulary import Metric, State
@@ -95,8 +96,9 @@ class Measured(_Tables):
     def __repr__(self) -> str:
         summary = self.run.summaries.iloc[0]
         doubt = host_doubt(self.run, summary)
-        lines = f"{self.name}: {time_words(summary)}\n{events_words(self.run, summary)}"
-        return f"{lines}\n! {doubt}" if doubt else lines
+        first = f"{self.name}: {time_words(summary)}"
+        lines = [busy_words(self.run), first, events_words(self.run, summary), f"! {doubt}" if doubt else ""]
+        return "\n".join(filter(None, lines))
 
     def _repr_html_(self) -> str:
         return html.escape(repr(self)).replace("\n", "<br>")
@@ -211,13 +213,13 @@ class Compared(_Tables):
         rows = [CELLS, *cells(self.run, self.reference)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, *(f"! {line}" for line in self._remarks())])
+        return "\n".join([*filter(None, [busy_words(self.run)]), *lines, *(f"! {line}" for line in self._remarks())])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{heading}" for heading in CELLS)
         rows = ("".join(f"<td>{html.escape(cell)}" for cell in row) for row in cells(self.run, self.reference))
         remarks = "".join(f"<p>{html.escape(line)}" for line in self._remarks())
-        return f"<table><tr>{'<tr>'.join([head, *rows])}</table>{remarks}"
+        return f"{busy_words(self.run)}<table><tr>{'<tr>'.join([head, *rows])}</table>{remarks}"
 
     def _remarks(self) -> list[str]:
         return list(remarks(self.run, unchecked=self.unchecked))

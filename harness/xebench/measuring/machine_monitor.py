@@ -9,19 +9,20 @@ takes nothing from the budget for sampling.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from xebench.measuring.core_waiting import CoreWaiting
+from xebench.measuring.machine_files import Files
 from xebench.measuring.sampling import Clock
 from xebench.vocabulary import Flag, RoundPart
 
@@ -44,9 +45,6 @@ FLAGS: Final = {
     "gpu_clients": Flag.SHARED,
 }
 
-#: The first that is not standard input, output or errors.
-FIRST_DESCRIPTOR: Final = 3
-
 #: Seconds between two looks at other users of the GPU, which take milliseconds.
 GPU_CLIENTS_S: Final = 2.0
 
@@ -65,16 +63,19 @@ class MachineMonitor:
     ) -> None:
         self._clock = clock
         self._root = root
-        self._load = _Files(root, "proc/loadavg")
-        self._pressure = _Files(root, "proc/pressure/cpu")
-        self._stat = _Files(root, "proc/stat")
-        self._cpu_clock = _Files(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq")
-        self._cpu_throttle = _Files(root, "sys/devices/system/cpu/cpu0/thermal_throttle/*_throttle_count")
-        self._gpu_clock = _Files(root, *_gpu("rps_act_freq_mhz", "act_freq"))
-        self._gpu_limit = _Files(root, *_gpu("rps_max_freq_mhz", "max_freq"))
-        self._gpu_throttle = _Files(root, *_gpu("throttle_reason_status", "throttle/status"))
-        self._decisive = ("contended", "stolen", "cpu_mhz" if device_class == "cpu" else "gpu_limit_mhz")
+        self._cores = CoreWaiting(root)
+        self._load = Files(root, "proc/loadavg")
+        self._pressure = Files(root, "proc/pressure/cpu")
+        self._stat = Files(root, "proc/stat")
+        self._cpu_clock = Files(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq")
+        self._cpu_throttle = Files(root, "sys/devices/system/cpu/cpu0/thermal_throttle/*_throttle_count")
+        self._gpu_clock = Files(root, *_gpu("rps_act_freq_mhz", "act_freq"))
+        self._gpu_limit = Files(root, *_gpu("rps_max_freq_mhz", "max_freq"))
+        self._gpu_throttle = Files(root, *_gpu("throttle_reason_status", "throttle/status"))
         self._has_gpu = device_class == "gpu"
+        # where the system counts no thread's waiting, a change of all tasks' waiting must do
+        load = () if self._cores.is_known else ("contended",)
+        self._decisive = (*load, "stolen", "gpu_limit_mhz" if self._has_gpu else "cpu_mhz")
         self._clients: int | None = None
         self._clients_due = clock()
         self._first: list[dict[str, Any]] = []
@@ -93,10 +94,23 @@ class MachineMonitor:
             self._first.append(state)
         return state, changed
 
+    def begin_sample(self) -> None:
+        """A sample begins."""
+        self._cores.begin()
+
+    def waited(self, *, on_device_clock: bool) -> float | None:
+        """The part of the core time that the process wanted since `begin_sample` and others had; None if unknown.
+
+        Args:
+            on_device_clock: True if the sample is timed by the device's clock, which does not wait for a GPU's host.
+        """
+        return None if self._has_gpu and on_device_clock else self._cores.part()
+
     def close(self) -> None:
         """Close the files."""
+        self._cores.close()
         for value in vars(self).values():
-            if isinstance(value, _Files):
+            if isinstance(value, Files):
                 value.close()
 
     def _read(self) -> dict[str, Any]:
@@ -165,45 +179,6 @@ class _Counters:
     stolen: int | None
     cores: int
     throttles: float | None
-
-
-class _Files:
-    """Files that stay open, for reading their present contents again and again."""
-
-    def __init__(self, root: Path, *patterns: str) -> None:
-        self._descriptors = []
-        for pattern in patterns:
-            for file in sorted(root.glob(pattern)):
-                with suppress(OSError):  # root only, or gone
-                    self._descriptors.append(_open(file))
-
-    def texts(self) -> Iterator[str]:
-        for descriptor in self._descriptors:
-            try:
-                yield os.pread(descriptor, 4096, 0).decode(errors="replace")
-            except OSError:
-                continue
-
-    def text(self) -> str:
-        return next(self.texts(), "")
-
-    def numbers(self) -> list[float]:
-        """The first word of each file, where it is a number."""
-        words = (text.split(maxsplit=1)[:1] for text in self.texts())
-        return [float(word[0]) for word in words if word and word[0].replace(".", "", 1).isdigit()]
-
-    def close(self) -> None:
-        while self._descriptors:
-            os.close(self._descriptors.pop())
-
-
-def _open(file: Path) -> int:
-    """A descriptor that is not 0, 1 or 2: a pattern may close those, once and again, and means others."""
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR)
-    finally:
-        os.close(descriptor)
 
 
 def gpu_processes(root: Path = Path("/")) -> set[int]:

@@ -93,6 +93,15 @@ class RowStream:
         self._flush_old()
         return bool(row["valid"])
 
+    def begin_sample(self) -> None:
+        """A sample begins."""
+        if self._monitor is not None:
+            self._monitor.begin_sample()
+
+    def waited(self, *, on_device_clock: bool) -> float | None:
+        """The part of the core time that others had since `begin_sample`: see `MachineMonitor.waited`."""
+        return None if self._monitor is None else self._monitor.waited(on_device_clock=on_device_clock)
+
     def let_cool(self) -> None:
         """Wait while the device is throttled. What was sampled while it was does not count, and is taken again.
 
@@ -210,6 +219,9 @@ LATE_NS: Final = 20_000
 WAKING_NS: Final = 50_000
 
 LATE_PART: Final = 0.1
+
+#: Part of the core time that others had from which a sample is contended.
+CONTENDED: Final = 0.1
 
 #: Share of the wanted length below which a sample is short; batches aim at the full length.
 SHORT_PART: Final = 0.5
@@ -352,6 +364,7 @@ class SampleTaker:
         """
         flusher, rules = self.flusher, self.rules_of(variant)
         self.clock.was_stopped()  # before it: that is no matter of this sample
+        self.rows.begin_sample()
         measured = sample()
         stopped = self.clock.was_stopped()
         executions = measured.times_by_clock()[0]
@@ -360,6 +373,7 @@ class SampleTaker:
         metric = metric_named(rules.metric)
         if metric.on_device_clock and not measured.events:
             raise XebenchError(self.no_command.format(name=variant.name))
+        waited = self.rows.waited(on_device_clock=metric.on_device_clock)
         total_ns = totals_ns[metric]
         limit_gbps = None if flusher is None else flusher.limit_gbps
         times = list(chain.from_iterable(executions))
@@ -368,6 +382,8 @@ class SampleTaker:
             flags = (*flags, Flag.CACHE_UNKNOWN)
         if stopped:
             flags = (*flags, Flag.STOPPED)
+        if waited is not None and waited > CONTENDED:
+            flags = (*flags, Flag.CONTENTION)
         valid = is_valid(flags, metric)
         counts = self.rows.add_sample(
             variant.name,
@@ -382,6 +398,7 @@ class SampleTaker:
                 **{kind.column: time_ns / batch for kind, time_ns in totals_ns.items()},
                 "queue_ns": sum(map(metrics.queue_ns, executions)) / batch,
                 "session_ns": measured.session_ns / batch,
+                "waited": waited,
                 "valid": valid,
                 "sample_flags": ",".join(flags),
             },

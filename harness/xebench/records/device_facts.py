@@ -166,20 +166,6 @@ def noise_floor(device: Mapping[str, Any]) -> str | None:
     return "; ".join(_words(part, numbers).format_map(known) for part in _PARTS if _names(part) <= known.keys()) or None
 
 
-def noise_below(device: Mapping[str, Any]) -> float:
-    """The relative size that a kernel's speed-up over itself stays below, rounded up to one digit; 0 if not measured.
-
-    Args:
-        device: a row of the table `devices`, by column name.
-    """
-    ends = (_number(device, name) for name in ("aa_low", "aa_high"))
-    off = max((abs(end - 1) for end in ends if end is not None), default=0.0)
-    if not off:
-        return 0.0
-    unit = 10.0 ** math.floor(math.log10(off))
-    return round(math.ceil(off / unit) * unit, 9)
-
-
 def _words(part: str, numbers: Mapping[str, float | None]) -> str:
     """A sentence, or another in its place if the driver's times of submission cannot be true."""
     queue_ns, host_ns = numbers.get("empty_kernel_queue_ns"), numbers.get("empty_kernel_host_ns")

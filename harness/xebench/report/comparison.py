@@ -29,6 +29,9 @@ On = Literal["time", "speedup", "answer"]
 #: The order in which outcomes are shown: slower ones first.
 _ORDER: Final = (Outcome.SLOWER, Outcome.FASTER, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.SAME)
 
+#: Outcomes of which the mean is.
+_SURE: Final = (Outcome.SLOWER, Outcome.FASTER, Outcome.SAME)
+
 #: Outcomes in counts.
 _COUNTED: Final[Mapping[str, str]] = {
     Outcome.SLOWER: "slower",
@@ -134,8 +137,10 @@ class RunComparison:
             return f"{len(self.rows)} answers: {self.count_changes('answer')} turned, {kept} as before"
         counts = Counter(row["outcome"] for row in self.rows)
         told = ", ".join(f"{counts[each]} {_COUNTED[each]}" for each in _ORDER if counts[each])
-        known = [math.log(value) for row in self.rows if (value := row[self._ratio]) is not None]
-        mean = f"; geometric mean {units.ratio(math.exp(sum(known) / len(known)))}" if known else ""
+        decided = [row[self._ratio] for row in self.rows if row["outcome"] in _SURE]
+        known = [math.log(value) for value in decided if value is not None]
+        of = "" if len(known) == len(self.rows) else f" of the {len(known)} that are decided"
+        mean = f"; geometric mean{of} {units.ratio(math.exp(sum(known) / len(known)))}" if known else ""
         what = ("case" if self.on == "time" else "speed-up") + ("" if len(self.rows) == 1 else "s")
         return f"{len(self.rows)} {what}, threshold {100 * self.threshold:.3g} %: {told}{mean}"
 

@@ -218,6 +218,16 @@ def compilers_line(run: Run) -> str:
     return f"compiled kernels: {'; '.join(made)}" if made else ""
 
 
+#: Part of the core time of a run that others had from which the machine is called busy.
+BUSY: Final = 0.1
+
+
+def busy_words(run: Run) -> str:
+    """That others had much of the cores' time that the run wanted; "" if they had little, or it is unknown."""
+    waited = run.part("samples", ["waited"])["waited"].mean()
+    return "" if pd.isna(waited) or waited < BUSY else f"busy machine: others had {100 * waited:.0f} % of its core time"
+
+
 def flag_line(run: Run) -> str:
     """The number of samples with each flag, in one line; empty if there are none."""
     samples = _marks(run)

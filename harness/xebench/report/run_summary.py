@@ -12,11 +12,11 @@ from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
-from xebench.records.device_facts import noise_below
 from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.report.claim_counts import claim_sentences
 from xebench.report.remarks import (
+    busy_words,
     came_out_right,
     classes,
     failures,
@@ -28,6 +28,7 @@ from xebench.report.remarks import (
 )
 from xebench.report.result_rows import ResultRow, claimant, number, sorted_pairs, text
 from xebench.results import Run
+from xebench.results.analysis.noise import noise_of
 from xebench.vocabulary import RUN_BUDGET, Answer, DeviceClass, Outcome, Reason, Status, Strength
 
 #: Suffix of the name of a variant's twin in OpenCL C (docs/adding-a-pattern.md).
@@ -95,12 +96,16 @@ NAMED: Final = 10
 
 
 def headline(run: Run) -> str:
-    """The device, how much was measured on it, on which stack if not the pinned one, for how long, and the noise."""
+    """The device, how much was measured on it, on which stack if not the pinned one, for how long, and the noise.
+
+    Where others had much of its cores the noise is that the machine was busy.
+    """
     count = run.cases["pattern"].nunique()
     patterns = f"{count} pattern{'' if count == 1 else 's'}"
     presets = sorted({text(preset) for preset in run.cases["preset"]})
     stack = "" if run.stack == "pinned" else f"{run.stack} stack"
-    parts = [f"{patterns} ({', '.join(presets)})" if presets else patterns, stack, _duration(run), _noise(run)]
+    measured = f"{patterns} ({', '.join(presets)})" if presets else patterns
+    parts = [measured, stack, _duration(run), busy_words(run), _noise(run)]
     return " · ".join([_device(run), *(part.replace(" ", NBSP) for part in parts if part)])
 
 
@@ -135,9 +140,11 @@ def _duration(run: Run) -> str:
 
 
 def _noise(run: Run) -> str:
-    """The noise of a kernel against itself: ``noise below 0.1 %``, rounded up."""
-    noise = max(map(noise_below, rows(run.devices)), default=0.0)
-    return f"noise below {100 * noise:.3g} %" if noise else ""
+    """The noise of the run's own samples: ``noise 3 %``."""
+    noise = noise_of(
+        run.part("pairs", ["speedup_low", "speedup_high"]).astype(float).itertuples(index=False, name=None)
+    )
+    return f"noise {100 * noise:.3g} %" if noise else ""
 
 
 def rounds_line(run: Run) -> str:

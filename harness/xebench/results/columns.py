@@ -282,6 +282,11 @@ SAMPLES: Final = (
     *(number(metric.column, metric.meaning, "ns") for metric in Metric),
     number("queue_ns", "First submit to first start.", "ns"),
     number("session_ns", "Part of host_ns that passed in calls of the session that submit.", "ns"),
+    number(
+        "waited",
+        "Part of the core time that the process wanted meanwhile and others had; null where the system does not tell, "
+        "and where a GPU's clock times the sample.",
+    ),
     Column("valid", "boolean", "True if the timestamps are valid.", required=True),
     text("sample_flags", "Flags of the sample, with commas between; empty if there are none.", required=True),
     Column(

@@ -156,7 +156,7 @@ PAIRS: Final = (
     Column(
         "barely",
         "boolean",
-        "True if a claim holds by less than the noise: that of a kernel's speed-up over itself (aa_low, aa_high).",
+        "True if a claim holds by less than the noise: the median half-width of the run's intervals.",
     ),
     Column("stand_in", "boolean", "True if the pattern stands in for a lesson, and does not answer for the guide."),
     Column(

@@ -208,6 +208,25 @@ def test_an_undecided_answer_names_its_cause(circumstances: Circumstances, code:
     assert found.reason.startswith(f"{code}: ")
 
 
+@pytest.mark.parametrize(
+    ("bias", "low", "high", "expected"),
+    [
+        (math.nan, 1.9, 2.1, "holds"),
+        (0.02, 1.9, 2.1, "holds"),
+        (-0.15, 1.9, 2.1, "undecided"),
+        (0.15, 1.9, 2.1, "undecided"),
+        (-0.15, 1.2, 2.1, "holds"),  # the interval is wider than the bias
+        (-3.0, 500.0, 1500.0, "undecided"),
+    ],
+)
+def test_waiting_for_cores_that_changes_the_speed_up_undecides(
+    bias: float, low: float, high: float, expected: str
+) -> None:
+    found = judge(interval(low, high), FASTER, Circumstances(bias=bias))
+    assert (found.answer, found.code) == (expected, "measured" if expected == "holds" else "contention")
+    assert ("without which the speed-up may be" in found.reason) == (expected == "undecided")
+
+
 def test_too_few_blocks_come_first() -> None:
     found = judge(Interval(3.0, math.nan, math.nan, 4), FASTER, Circumstances(stopped_by="budget"))
     assert (found.outcome, found.answer) == ("inconclusive", "undecided")

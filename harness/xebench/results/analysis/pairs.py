@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from xebench.records.claim import columns
-from xebench.records.device_facts import noise_below
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
 from xebench.results.analysis.judge import Pair, pairs_of_family
 from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
+from xebench.results.analysis.noise import noise_of
 from xebench.results.analysis.speedups import log_speedups
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
 from xebench.vocabulary import REMEDIES, Answer, DeviceClass, Flag, Status, StopReason, metric_named
@@ -68,7 +68,8 @@ def pairs(
         edited = pair.case["source_sha256"] not in (None, sources.get(pair.case["pattern"]))
         own = {"state": pair.state, "roof_fraction": fraction, "nearest_roof": roof, "edited": edited}
         result.append({**row, **own})
-    return result
+    noise = noise_of((row["speedup_low"], row["speedup_high"]) for row in result)
+    return [{**row, "barely": _is_barely(row, noise)} for row in result]
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _measured(pair: _SampledPair, device: Row, prior: Prior) -> MeasuredPair:
 
 
 #: Columns of `_Shared` that have a row for each side, in its order.
-_OF_BOTH: Final = ("measured_ns", "host_ns", "session_ns", "events")
+_OF_BOTH: Final = ("measured_ns", "host_ns", "session_ns", "events", "waited")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class _Shared:
         host_ns: host time of one execution, for each side and block.
         session_ns: part of `host_ns` spent in calls of the session; 0 in runs without this column.
         events: number of events in one execution, for each side; NaN in runs without this column.
+        waited: part of the core time that others had, for each side and block; NaN where it is unknown.
         throttled: part of the blocks in which the machine was in another state.
         disturbance: the most frequent flag of these blocks.
     """
@@ -147,6 +149,7 @@ class _Shared:
     host_ns: Floats
     session_ns: Floats
     events: Floats
+    waited: Floats
     throttled: float
     disturbance: Flag
 
@@ -177,14 +180,28 @@ class _Shared:
         both = {name: getattr(self, name)[:, kept] for name in _OF_BOTH}
         return replace(self, **one, **both)
 
+    @property
+    def bias(self) -> float:
+        """How much the log speed-up would change if neither side had waited for cores; NaN where it is unknown."""
+        left = np.log(np.maximum(1 - self.waited, LEAST_LEFT))
+        return float(np.median(left[0] - left[1])) if left.size else math.nan
+
+    @property
+    def most_waited(self) -> float:
+        """The larger of the parts of their core time that others had of the two sides; NaN where it is unknown."""
+        return float(np.median(self.waited, axis=1).max()) if self.waited.size else math.nan
+
     def medians(self) -> list[float]:
         """The log speed-up of each instance that counts."""
         return [float(np.median(group)) for group in intervals.counted_groups(self.ratios)]
 
 
+#: Least part of its core time that a side is taken to have had: there is no more to be known of one that had none.
+LEAST_LEFT: Final = 0.001
+
 _NONE: Final = np.empty(0)
 _NEITHER: Final = np.empty((2, 0))
-_NOTHING_SHARED: Final = _Shared(*(_NONE,) * 4, *(_NEITHER,) * 4, throttled=0.0, disturbance=next(iter(REMEDIES)))
+_NOTHING_SHARED: Final = _Shared(*(_NONE,) * 4, *(_NEITHER,) * 5, throttled=0.0, disturbance=next(iter(REMEDIES)))
 
 
 class _BlockMedians:
@@ -197,7 +214,7 @@ class _BlockMedians:
         described = trusted.assign(
             measured_ns=trusted["time_ns"] * trusted["batch"].astype("float64").fillna(1),
             session_ns=trusted["session_ns"].astype("float64").fillna(0),
-            **{name: trusted[name].astype("float64") for name in ("host_ns", "events")},
+            **{name: trusted[name].astype("float64") for name in ("host_ns", "events", "waited")},
         )
         marks = trusted["sample_flags"].str.get_dummies(",").reindex(columns=[*REMEDIES], fill_value=0)
         grouped = described.join(marks).groupby(["case_id", "state", "block"])
@@ -313,6 +330,8 @@ def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) 
             later,
             pair.spoilt,
             alone_decides,
+            shared.bias,
+            shared.most_waited,
         ),
     )
     return {
@@ -333,17 +352,17 @@ def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) 
         "at_guides_size": pair.at_guides_size(device),
         "at_least": least if least > 1 else None,
         "answer": judged.answer,
-        "barely": _is_barely(pair, judged.answer, speedup.estimate, noise_below(device)),
+        "barely": False,
         "stand_in": bool(case["stand_in"]),
         "reason_code": str(judged.code),
         "reason": judged.reason,
     }
 
 
-def _is_barely(pair: Pair, judged: str, speedup: float, noise: float) -> bool:
+def _is_barely(row: Row, noise: float) -> bool:
     """True if a claim of a difference holds, and the difference is smaller than the noise."""
-    differs = pair.claim is not None and pair.claim.word in answer.SURE and judged == Answer.HOLDS
-    return differs and max(speedup, 1 / speedup) < 1 + noise
+    differs = row["claim"] in answer.SURE and row["answer"] == Answer.HOLDS
+    return differs and max(row["speedup"], 1 / row["speedup"]) < 1 + noise
 
 
 def _part(speedup: float | None, printed: float | None) -> float | None:
