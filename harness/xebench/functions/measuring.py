@@ -219,7 +219,8 @@ class Compared(_Tables):
         head = "".join(f"<th>{heading}" for heading in CELLS)
         rows = ("".join(f"<td>{html.escape(cell)}" for cell in row) for row in cells(self.run, self.reference))
         remarks = "".join(f"<p>{html.escape(line)}" for line in self._remarks())
-        return f"{busy_words(self.run)}<table><tr>{'<tr>'.join([head, *rows])}</table>{remarks}"
+        busy = f"<p>{words}</p>" if (words := busy_words(self.run)) else ""
+        return f"{busy}<table><tr>{'<tr>'.join([head, *rows])}</table>{remarks}"
 
     def _remarks(self) -> list[str]:
         return list(remarks(self.run, unchecked=self.unchecked))

@@ -376,7 +376,7 @@ def _conclude(interval: Interval, circumstances: Circumstances, band: float) -> 
     outcome = outcome_of(interval, band)
     measured = describe(interval, "blocks")
     of_host = circumstances.host and circumstances.host.contradiction(outcome)
-    contradiction = circumstances.biased(interval) or of_host
+    contradiction = of_host or circumstances.biased(interval)
     alone = interval.groups == 1 and not circumstances.alone_decides
     if outcome == Outcome.INCONCLUSIVE or (alone and not contradiction):
         # a wide interval refutes nothing: host times are as noisy as its cause
