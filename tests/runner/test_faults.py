@@ -220,12 +220,13 @@ def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
 
 def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    said = run_xebench(*smoke(output, *GATE), "--run-budget", "0.001", status=0)
-    assert "the budget of 0.001 s for the run is spent, and 2 families are not measured" in said
+    said = run_xebench(*smoke(output, *GATE, "--budget", "2"), "--run-budget", "0.001", status=0)
+    assert "the budget of 0.001 s for the run is spent" in said and "and 1 family is not measured" in said
     assert f"'xebench run --resume {output}' continues" in said
     run = load_run(output)
     assert run.manifest["state"] == "interrupted" and run.manifest["ended_by"] == "run budget"
-    assert set(run.cases["reason"]) == {"not measured: the budget of 0.001 s for the run is spent"}
+    reasons = {pattern: set(cases["reason"].str[:32]) for pattern, cases in run.cases.groupby("pattern")}
+    assert reasons == {"quick": {""}, "gated": {"not measured: the budget of 0.00"}}, "no run ends without a sample"
 
     with going(output, resume=True) as second:
         second.process.kill()
@@ -245,6 +246,31 @@ def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -
     before = (output / "manifest.json").read_bytes()
     assert "holds a complete run: there is nothing to resume" in run_xebench("--resume", str(output), status=0)
     assert (output / "manifest.json").read_bytes() == before
+
+
+def at_second_instance(path: Path) -> None:
+    """A copy of the gate's file, whose gate is in the second instance."""
+    text = (FAULTY / "gate.py").read_text().replace("BEFORE_THE_GATE = 20", "BEFORE_THE_GATE = 5\nprepared = []")
+    text = text.replace("    calls = 0\n", "    calls = 0\n    prepared.append(session)\n", 1)
+    write_pattern(path, text.replace("while calls > BEFORE", "while len(prepared) > 1 and calls > BEFORE"))
+
+
+def test_a_run_that_is_killed_in_an_instance_keeps_those_before_and_measures_that_one_again(tmp_path: Path) -> None:
+    output, gate = tmp_path / "run", tmp_path / "gate.py"
+    at_second_instance(gate)
+    names = ("gated", "--path", str(gate), "--instances", "2", "--max-samples", "40")
+    with going(output, names=names, instance=1) as run:
+        run.process.kill()
+        assert run.process.wait() == -signal.SIGKILL
+    killed = load_run(output)
+    assert set(killed.cases["status"]) == {"ok"} and set(killed.cases["stopped_by"]) == {"round"}
+    hot = killed.samples[killed.samples["state"] == "hot"]
+    assert set(hot["instance"]) == {0, 1} and set(hot.loc[hot["checked"], "instance"]) == {0}
+    assert "0 of 1 families are missing, 1 waits for more" in run_xebench("--resume", str(output), status=0)
+    done = load_run(output).samples
+    assert done[done["sample_id"] <= killed.samples["sample_id"].max()].equals(killed.samples)
+    again = done[(done["state"] == "hot") & done["checked"]]
+    assert set(again["instance"]) >= {0, 2} and 1 not in set(again["instance"]), "what was cut off never happened"
 
 
 def assert_measured_once(killed: pd.DataFrame, finished: pd.DataFrame) -> None:

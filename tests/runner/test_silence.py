@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xebench.runner.manager import FIRST_TOLD_S, TOLD_AGAIN_S, Silence
+from xebench.runner.silence import FIRST_TOLD_S, TOLD_AGAIN_S, Silence
 
 
 class Clock:

@@ -17,6 +17,7 @@ from xebench.measuring.case_rows import NOT_MEASURED, CaseResult
 from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
+from xebench.records.claim import from_json, is_expected
 from xebench.records.points import Row
 from xebench.results.analysis.intervals import MIN_SAMPLES
 from xebench.runner.round_plan import Round
@@ -128,6 +129,15 @@ class FamilyProgress:
             else self.finish(name, results[name])
             for name in list(self.waiting)
         ]
+
+    def has_failed(self, instance: Instance) -> bool:
+        """True if it found a variant that takes part wrong or in error, though no claim says so."""
+        return any(
+            result.status in (Status.WRONG, Status.ERROR)
+            and not is_expected(result.status, result.reason, from_json(self.fixed[name]["claims"]))
+            for name, result in instance.results.items()
+            if name in self.waiting
+        )
 
     def keep(self, variant: str, result: CaseResult) -> Row:
         """A variant has a result, which may not be its last of this round; gives its row."""

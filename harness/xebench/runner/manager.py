@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -36,69 +36,14 @@ from xebench.measuring.stopping import NEXT_INSTANCE, Instances, end_of_round
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
-from xebench.records.claim import from_json, is_expected
 from xebench.results.analysis import metrics
 from xebench.results.analysis.moderation import Prior, prior_of
 from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.resource_limits import Stopped
 from xebench.runner.round_plan import Round
+from xebench.runner.silence import Silence
 from xebench.vocabulary import CheckResult, Flag, State, Status
-
-#: Seconds before the first silence warning, and between warnings.
-FIRST_TOLD_S: Final = 10.0
-
-TOLD_AGAIN_S: Final = 60.0
-
-
-@dataclass
-class Silence:
-    """The silences of a worker while it is at one request.
-
-    Attributes:
-        request: the current request, for the warning's text.
-        say: prints a notice.
-        notice: callback with the variant at work.
-        clock: seconds.
-        slowest_step_s: the longest time from one sign of life to the next so far; what it is at now is no part of it.
-    """
-
-    request: str
-    say: Callable[[str], None]
-    notice: Callable[[str], None] = lambda text: None
-    clock: Clock = time.monotonic
-    slowest_step_s: float = 0.0
-    _at: tuple[str | None, str] = (None, "")
-    _tell_after_s: float = FIRST_TOLD_S
-    _heard_s: float = field(init=False)
-    _moved_s: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._heard_s = self._moved_s = self.clock()
-
-    def heard(self) -> None:
-        """The worker has said something."""
-        self._heard_s, self._tell_after_s = self.clock(), FIRST_TOLD_S
-        self._moved()
-
-    def look(self, variant: str | None, stage: str, limit_s: float) -> None:
-        """It says nothing, and is at this now; it may be silent for so long."""
-        if (variant, stage) != self._at:
-            self._at = variant, stage
-            self._moved()
-        if variant is not None:
-            self.notice(variant)
-        silent_s = self.clock() - self._heard_s
-        if silent_s >= self._tell_after_s:
-            self._tell_after_s += TOLD_AGAIN_S
-            who = f"{self.request}: {variant}" if variant else self.request
-            self.say(f"{who} ({stage}): no answer for {silent_s:.0f} s, waiting up to {limit_s:.0f} s")
-
-    def _moved(self) -> None:
-        now = self.clock()
-        self.slowest_step_s = max(self.slowest_step_s, now - self._moved_s)
-        self._moved_s = now
-
 
 # A worker may be silent for this long beyond its family's share of the run's budget: it compiles, or checks.
 GRACE_S = 10.0
@@ -115,10 +60,6 @@ _SHARE_OF_BUDGET: Final = "this family's share of the budget for the run"
 
 # Result of a variant's last check in an instance, by the status that it leaves. Other statuses come from no check.
 _CHECK_RESULTS = {Status.OK: CheckResult.PASSED, Status.WRONG: CheckResult.WRONG}
-
-
-# Statuses that code of another file in the same process may have caused.
-_FAILURES = {Status.WRONG, Status.ERROR}
 
 
 #: What a worker answers to a request of a family.
@@ -328,7 +269,7 @@ class Manager:
             instance, lost = None, None
             try:
                 instance = self._ask(self._request(progress, state, instances), Instance, progress)
-                failed = self._has_failed(progress, instance)
+                failed = progress.has_failed(instance)
             except Lost as loss:
                 lost, failed = loss, loss.status != Status.INTERRUPTED  # no file kills the process from outside
             if failed and shared:  # maybe another file has caused it
@@ -362,16 +303,6 @@ class Manager:
             compiled=[name for name in variants if name in progress.compiled],
             compared=family.compared(str(self.device["device_class"])),
             upcoming=self._upcoming,
-        )
-
-    @staticmethod
-    def _has_failed(progress: FamilyProgress, instance: Instance) -> bool:
-        """True if a variant was found wrong or in error though no claim says so."""
-        return any(
-            result.status in _FAILURES
-            and not is_expected(result.status, result.reason, from_json(progress.fixed[name]["claims"]))
-            for name, result in instance.results.items()
-            if name in progress.waiting
         )
 
     def _take_instance(self, progress: FamilyProgress, instance: Instance, first_sample: int) -> None:
