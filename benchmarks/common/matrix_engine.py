@@ -94,8 +94,9 @@ def small_numbers(rng, n, depth, block=BLOCK):
         depth: columns of the left factor, rows of the right one.
         block: rows and columns of which the matrices have a whole number.
     """
-    if n % block or depth % block:
-        raise ValueError(f"n={n}, depth={depth}: blocks must be whole, so give multiples of {block}")
+    for name, size in (("n", n), ("depth", depth)):
+        if size % block:
+            raise ValueError(f"{name}={size}: blocks must be whole, so give a multiple of {block}")
     a, b = (
         bfloat16(rng.integers(0, 10, shape, dtype=np.uint8).astype(np.float32)) for shape in ((n, depth), (depth, n))
     )

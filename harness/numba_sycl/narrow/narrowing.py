@@ -53,7 +53,8 @@ class _Rewriting:
         below = (0, BOUND - 1)  # whenever there is an access
         self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
-        self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
+        exact = (one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one))
+        self._whole = {*exact, *self._from_end}  # an index from the end fits, also where what it is made of does not
         self._low = self._find_low()
         self._cut: set[str] = set()  # wide values of which 32 bits are used
 
