@@ -62,8 +62,8 @@ test: install  ## the tests that need nothing beside the environment; ARGS="-m n
 test-fast: install  ## the tests that need no device and little time: under two minutes
 	$(PYTEST) -m "not device and not slow and not nightly" $(ARGS)
 
-fuzz: install  ## random kernels against plain Python; ARGS='--kernels 10000 --kernels-seed 7': how many, which
-	$(BIN)/python -m pytest tests/numba_sycl/numba_target/test_random_kernels.py -s $(or $(ARGS),--kernels 1000)
+fuzz: install  ## random kernels against plain Python and numba; ARGS='--kernels 10000 --kernels-seed 7': how many, which
+	$(BIN)/python -m pytest tests/numba_sycl/numba_target/test_random_kernels.py tests/numba_sycl/numba_target/test_njit_kernels.py -s $(or $(ARGS),--kernels 1000)
 
 docs: install  ## pages that have generated parts; make site makes those of claims, coverage and tables
 	$(BIN)/python -m tools.pages.generated_code

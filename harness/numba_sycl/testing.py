@@ -92,6 +92,8 @@ def _line(name: str, found: NDArray[Any], expected: NDArray[Any], ulp: int) -> s
 
 
 def _wrong(found: NDArray[Any], expected: NDArray[Any], ulp: int) -> NDArray[Any]:
+    if found.dtype.kind == "c":
+        return np.logical_or(_wrong(found.real, expected.real, ulp), _wrong(found.imag, expected.imag, ulp))
     if found.dtype.kind != "f":
         return np.not_equal(found, expected)
     if ulp == 0:  # the sign of zero counts, that of what is no number does not

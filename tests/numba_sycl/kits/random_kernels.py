@@ -90,7 +90,7 @@ class RandomKernel:
         dtypes: of its array arguments, by name; those of results begin with ``r``, all but inputs are zero at first.
         ulp: the error that each array may have.
         seed: of the numbers in the inputs.
-        views: by name, the array of which one is a view, and its kind, of `VIEWS`.
+        views: by name, the array of which one is a view, and its kind, of `VIEWS_OF_ROWS`.
         scalars: numbers by name.
     """
 
@@ -129,13 +129,8 @@ def _numbers(rng: np.random.Generator, dtype: str) -> NDArray[Any]:
     return np.where(rng.random(ITEMS) < 0.15, rng.choice(special, ITEMS), picked)
 
 
-#: Views of results, of which a work-item uses its own row, too.
-VIEWS: Final[dict[str, Callable[[Any], Any]]] = {
-    "same": lambda array: array[:, :],
-    "reversed": lambda array: array[:, ::-1],
-    "shifted": lambda array: array[:, 1:],
-    "every other": lambda array: array[:, ::2],
-}
+#: Views of results, of which a work-item uses its own row, too (`kernel_case`).
+VIEWS_OF_ROWS: Final = ("same", "reversed", "shifted", "every other")
 
 
 @dataclass
@@ -451,7 +446,7 @@ class _Writer:
             self.scalars[f"s{number}"] = np.array(self.one_of(numbers)).astype(of)[()]
         for number in range(self.below(2)):
             results = [name for name in self.dtypes if name[0] == "r"]
-            self.views[f"m{number}"] = self.one_of(results), self.one_of(list(VIEWS))
+            self.views[f"m{number}"] = self.one_of(results), self.one_of(VIEWS_OF_ROWS)
 
     def kernel(self) -> RandomKernel:
         for number in range(2 + self.below(3)):

@@ -1,30 +1,24 @@
 """Random kernels on the device against the same source in plain Python: `make fuzz` for many of them.
 
-On the current stack they are compiled by our own target, on the pinned one by numba-dpex.
+On the current stack they are compiled by our own target, on the pinned one by numba-dpex. Each runs in a child process.
 """
 
 from __future__ import annotations
 
-import gc
 import hashlib
-import linecache
 import time
 from pathlib import Path
 from typing import Any
 
-import dpctl
 import numpy as np
 import pytest
 from device_kit import require, require_atomics
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from kernel_case import VIEWS, Child, ChildError, KernelCase, ProcessEnded, run
 from plain_kernels import run_plainly
-from random_kernels import GROUP, ITEMS, TILES, VIEWS, RandomKernel, random_kernels
+from random_kernels import GROUP, ITEMS, TILES, RandomKernel, random_kernels
 
-from numba_sycl import KernelCompileError
-from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
-from numba_sycl.tensor import tensor as dpt
-from numba_sycl.testing import Comparison, compare_launch
 
 pytestmark = pytest.mark.device
 
@@ -32,41 +26,27 @@ pytestmark = pytest.mark.device
 BOUND = 4
 
 
-def kernel_of(source: str, file: Path) -> Any:
-    """The kernel of a module; its text stays in the file, should the driver end this process."""
-    file.write_text(source, encoding="utf-8")
-    linecache.checkcache(str(file))
-    namespace: dict[str, Any] = {"__name__": "random_kernel"}
-    exec(compile(source, str(file), "exec"), namespace)
-    return namespace["run"]
+def case_of(kernel: RandomKernel) -> KernelCase:
+    """The launch of a kernel, and what plain Python makes of it."""
+    tiles = [TILES[tile] for tile in sorted(TILES) if f", {tile}" in kernel.source]
+    expected = kernel.arrays()
+    numbers = [*kernel.scalars.values(), np.int64(BOUND)]
+    views = [VIEWS[kind](expected[of]) for of, kind in kernel.views.values()]
+    run_plainly(kernel.source, ITEMS, GROUP, [*expected.values(), *views, *numbers], tiles)
+    arguments: list[list[Any]] = [["array", name, "whole"] for name in expected]
+    arguments += [["array", of, kind] for of, kind in kernel.views.values()]
+    arguments += [["number", number.dtype.name, int(number)] for number in numbers]
+    arguments += [["local", GROUP, tile] for tile in tiles]
+    return KernelCase(kernel.source, (ITEMS,), (GROUP,), kernel.arrays(), arguments, expected, kernel.ulp)
 
 
-def compared(case: RandomKernel, file: Path) -> Comparison:
-    """Run a kernel on the device and in plain Python."""
-    tiles = [tile for tile in sorted(TILES) if f", {tile}" in case.source]
-    expected = case.arrays()
-    numbers = [*case.scalars.values(), np.int64(BOUND)]
-    views = [VIEWS[kind](expected[of]) for of, kind in case.views.values()]
-    run_plainly(case.source, ITEMS, GROUP, [*expected.values(), *views, *numbers], [TILES[tile] for tile in tiles])
-    queue, index_space = dpctl.SyclQueue(), kapi.NdRange((ITEMS,), (GROUP,))
-    local = [kapi.LocalAccessor((GROUP,), np.dtype(TILES[tile]).type) for tile in tiles]
-    kernel = kernel_of(case.source, file)
-
-    def arguments() -> list[Any]:
-        arrays = {name: dpt.asarray(array, sycl_queue=queue) for name, array in case.arrays().items()}
-        return [*arrays.values(), *(VIEWS[kind](arrays[of]) for of, kind in case.views.values()), *numbers, *local]
-
-    return compare_launch(kernel, index_space, arguments, expected, case.ulp)
-
-
-@pytest.mark.nightly
 def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp_path: Path) -> None:
     require(np.float64)
     require_atomics(np.int64)
     count, number = pytestconfig.getoption("--kernels", 40), pytestconfig.getoption("--kernels-seed", 1)
-    sources, started = hashlib.sha256(), time.perf_counter()
-    run = narrowed = refused = by_driver = 0
-    gc.freeze()  # numba's garbage is much, and everything else would be looked through for it
+    sources, started, child = hashlib.sha256(), time.perf_counter(), Child(tmp_path)
+    ran = narrowed = refused = by_driver = 0
+    crashed: list[str] = []
 
     @seed(number)
     @settings(
@@ -76,25 +56,31 @@ def test_random_kernels_are_right_on_the_device(pytestconfig: pytest.Config, tmp
         phases=[Phase.generate, Phase.shrink],  # to explain takes ten times as long
     )
     @given(random_kernels())
-    def each(case: RandomKernel) -> None:
-        nonlocal run, narrowed, refused, by_driver
-        run += 1
-        sources.update(case.source.encode())
+    def each(kernel: RandomKernel) -> None:
+        nonlocal ran, narrowed, refused, by_driver
+        ran += 1
+        sources.update(kernel.source.encode())
         try:
-            found = compared(case, tmp_path / "kernel.py")
-        except KernelCompileError:
-            if is_current():
+            found = child.call(run, case_of(kernel))
+        except ProcessEnded as error:
+            crashed.append(str(error))
+            return
+        except ChildError as error:
+            if is_current() or "KernelCompileError" not in str(error):
                 raise
             refused += 1  # numba-dpex's language is smaller
             return
         narrowed += found.narrowed
         by_driver += bool(found.wrong) and not found.unoptimised
-        assert not found.unoptimised, f"{found}\nseed {case.seed}\n{case.source}"
+        assert not found.unoptimised, f"{found}\nseed {kernel.seed}\n{kernel.source}"
 
     try:
         each()
     finally:
+        child.close()
         spent = time.perf_counter() - started
         counts = f"{narrowed} narrowed, {refused} refused, {by_driver} wrong by the driver's optimizer"
-        print(f"seed {number}: {run} kernels, {counts}, {spent:.0f} s, {sources.hexdigest()[:16]}")
-        gc.unfreeze()
+        counts += f", {len(crashed)} ended their process"
+        asked = f"--kernels {count} --kernels-seed {number}"  # both decide which kernels are made
+        print(f"{asked}: {ran} kernels, {counts}, {spent:.0f} s, {sources.hexdigest()[:16]}")
+    assert not crashed, "\n".join(crashed)
