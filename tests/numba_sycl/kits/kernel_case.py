@@ -1,6 +1,6 @@
 """One launch with its expected results, in a child process: a kernel that ends the process leaves its files.
 
-A folder holds the source, the SPIR-V of both widths, and the arguments; `run` runs it again.
+A folder holds the source, the SPIR-V of both widths, the arguments, and how the process ended; `run_again` runs it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import linecache
 import os
 import shutil
+import signal
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -140,18 +140,18 @@ class ChildError(Exception):
     """A function raised an error in its process; the text has its traceback."""
 
 
-def _prepare() -> None:
+def _serve(connection: Connection) -> None:
+    """Call functions, until there are no more, and answer with the result or the error's text."""
     os.environ["NUMBA_OPT"] = "0"  # njit as the reference: its optimizer trusts sums not to overflow
     if importlib.util.find_spec("xebench"):
         import xebench.dpex  # noqa: F401  (where numba-dpex is, it compiles kernels by xebench alone)
-
-
-def _call(function: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
-    """The result, or the error's text: not every error can be pickled."""
-    try:
-        return function(*arguments), ""
-    except Exception:
-        return None, traceback.format_exc()
+    while request := connection.recv():
+        function, *arguments = request
+        try:
+            answer = function(*arguments), ""
+        except Exception:  # not every error can be pickled
+            answer = None, traceback.format_exc()
+        connection.send(answer)
 
 
 class Child:
@@ -164,7 +164,8 @@ class Child:
 
     def __init__(self, folder: Path, kept: Path = CRASHED) -> None:
         self._folder, self._kept = folder / "kernel", kept
-        self._pool: ProcessPoolExecutor | None = None
+        self._process: Any = None
+        self._connection: Any = None
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The function's result.
@@ -173,21 +174,34 @@ class Child:
             ProcessEnded: it ended the process.
             ChildError: it raised an error.
         """
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, get_context("spawn"), _prepare)
+        if self._process is None:
+            context = get_context("spawn")
+            self._connection, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs,))
+            self._process.start()
+            theirs.close()
         try:
-            result, error = self._pool.submit(_call, function, *arguments, self._folder).result()
-        except BrokenProcessPool:
-            self._pool = None
-            number = sum(1 for _ in self._kept.glob("kernel-*")) if self._kept.exists() else 0
-            kept = self._kept / f"kernel-{number + 1}"
-            shutil.copytree(self._folder, kept)
-            raise ProcessEnded(f"a kernel ended its process: its files are in {kept}") from None
+            self._connection.send((function, *arguments, self._folder))
+            result, error = self._connection.recv()
+        except (EOFError, ConnectionError):
+            raise ProcessEnded(self._keep()) from None
         if error:
             raise ChildError(error)
         return result
 
+    def _keep(self) -> str:
+        """Keep the files of the last kernel; the message for it."""
+        self._process.join()
+        code, self._process = self._process.exitcode, None
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
+        kept = self._kept / f"kernel-{sum(1 for _ in self._kept.glob('kernel-*')) + 1}"
+        shutil.copytree(self._folder, kept)
+        (kept / "ended.txt").write_text(how + "\n", encoding="utf-8")
+        return f"a kernel ended its process by {how}: its files are in {kept}"
+
     def close(self) -> None:
         """End the process."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        if self._process is not None:
+            self._connection.send(())
+            self._process.join()
+            self._process = None
