@@ -4,19 +4,20 @@ Two kinds of values are narrowed. A value that *fits*, as do its operands, is th
 that may be larger but is only the index of an array's element, the low 32 bits are enough: the array has fewer than
 2**31 elements, so an index that is in bounds fits although what it was computed from may not (:mod:`indices`).
 
-An index is first one sum (:mod:`spellings`), of which nothing has to be proved but that its element is accessed. What a
-loop leaves as it is, and what counts by constants, then become steps of their own.
+An index that is a sum of what stays and of what counts by constants becomes two steps of an address: a GPU's compiler
+computes the first once, and has the second in its messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from numba_sycl.narrow import BOUND
-from numba_sycl.narrow.function_text import ALL, NARROW, Function, IntegerRange, range_of
-from numba_sycl.narrow.indices import Addresses, Wrapped, counts, leads_to_elements, wrapped_indices
+from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, range_of
+from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, parts_of_indices, wrapped_indices
 from numba_sycl.narrow.intervals import Intervals
 from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
@@ -37,35 +38,44 @@ def narrowed(
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
     """
-    return _Rewriting(function, known, elements).text()
+    wrapped = wrapped_indices(function)
+    while True:
+        rewriting = _Rewriting(function, known, elements, wrapped)
+        bounded = [one for one in wrapped if rewriting.is_bounded(one)]
+        if bounded == wrapped:
+            return rewriting.text()
+        tests = {id(one.test) for one in wrapped if one not in bounded}
+        wrapped = [one for one in bounded if id(one.test) not in tests]
 
 
 class _Rewriting:
-    def __init__(self, function: Function, known: Mapping[str, IntegerRange], elements: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        known: Mapping[str, IntegerRange],
+        elements: Mapping[str, str],
+        wrapped: Sequence[Wrapped],
+    ) -> None:
         self._function = function
-        self._addresses = Addresses(function, elements)
-        self._known = known
-        found = wrapped_indices(function)
-        others = {id(one.test) for one in found if not self._has_low_sign(one)}
-        wrapped = [one for one in found if id(one.test) not in others]
         self._wrapped = {id(one.test) for one in wrapped}
         self._from_end = {one.result: one for one in wrapped}
         below = (0, BOUND - 1)  # whenever there is an access
         self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
+        self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
         exact = (one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one))
         self._whole = {*exact, *self._from_end}  # an index from the end fits, also where what it is made of does not
         self._low = self._find_low()
+        self._bounded = parts_of_indices(function, self._low | self._whole, self._intervals.of, self._addresses.index)
         self._cut: set[str] = set()  # wide values of which 32 bits are used
-
-    def _has_low_sign(self, one: Wrapped) -> bool:
-        """True if the low bits of an index have its sign: it is used where it is within the extent on either side."""
-        fits = is_number(one.extent) or _is_narrow(*self._known.get(one.extent, ALL))
-        return fits and leads_to_elements(self._function, one.result, self._addresses.index)
 
     def _outcome(self, one: LlvmInstruction) -> bool | None:
         """The result of a comparison that is always the same, such as whether an index is negative."""
         return None if one.kind != "comparison" or self._function.is_assumed(one) else self._intervals.answer(one)
+
+    def is_bounded(self, one: Wrapped) -> bool:
+        """True if an access bounds an index that counts from the end, so that its low bits have its sign."""
+        return one.result in self._bounded and one.result in self._low | self._whole and self._fits(one.extent)
 
     def _fits(self, value: str) -> bool:
         return _is_narrow(*self._intervals.of(value))
@@ -81,13 +91,7 @@ class _Rewriting:
         """True if the operation gives the same number in 32 bits."""
         if self._is_constant(one.result):
             return True
-        if not self._fits(one.result):
-            return False
-        if one.op in ("smin", "smax") and all(
-            self._fits(value) or self._is_sum_of_33_bits(value) for value in one.operands
-        ):
-            return self._stops_beyond(one)
-        if not all(map(self._fits, one.operands)):
+        if not self._fits(one.result) or not all(map(self._fits, one.operands)):
             return False
         if one.op in ("shl", "lshr", "ashr") and not (one.operands[1].isdigit() and int(one.operands[1]) < NARROW):
             return False
@@ -115,19 +119,13 @@ class _Rewriting:
     def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
             return int(use.type[1:]) <= 32  # of the text
-        if id(use) in self._decided or id(use) in self._wrapped or self._stops(use, value):
+        if id(use) in self._decided or id(use) in self._wrapped or self._is_halved(use):
             return True
         if use.kind == "gep":
             return self._addresses.index(use) == value
         if use.result in low and use.kind in _COMPUTED:
             return value in use.operands and use.condition != value
         return False
-
-    def _stops(self, use: LlvmInstruction, value: str) -> bool:
-        """True if a sum is not used as it is, but as one that stops at the ends of 32 bits."""
-        if use.kind == "comparison":
-            return use.operands[0] == value and use.operands[1] != value and self._is_saturated(use)
-        return use.kind == "extremum" and use.result in self._whole and not self._fits(value)
 
     def text(self) -> str:
         """The rewritten function."""
@@ -159,14 +157,11 @@ class _Rewriting:
         """The line in 32 bits; "" where it stays."""
         if one.result in self._from_end:
             return self._index_from_start(self._from_end[one.result])
-        if one.kind == "extremum" and one.result in self._whole and not self._is_constant(one.result):
-            return self._extremum(one)
         if one.result in self._whole or one.result in self._low:
             return f"  {_short(one.result)} = {self._operation(one)}"
         body = ""
-        if one.kind == "comparison" and id(one) not in self._wrapped and self._is_saturated(one):
-            line, left = self._saturated(one.operands[0], f"{_short(one.result)}.sum")
-            return f"{line}  {one.result} = icmp {one.op} i32 {left}, {self._of(one.operands[1])}"
+        if one.kind == "comparison" and id(one) not in self._wrapped and self._is_halved(one):
+            return self._halved(one)
         if one.kind == "comparison":
             body = self._comparison(one)
         elif one.kind == "truncation":
@@ -198,31 +193,29 @@ class _Rewriting:
             return f"icmp {one.op} i32 {self._of(left)}, {self._of(right)}"
         return ""
 
-    def _is_sum_of_33_bits(self, value: str) -> bool:
-        """True if a number that may not fit is a sum or difference of two that do."""
-        one = self._function.values.get(value)
-        return one is not None and one.op in ("add", "sub") and all(map(self._fits, one.operands))
+    def _is_halved(self, one: LlvmInstruction) -> bool:
+        """True if a sum, which needs 33 bits, is compared with a constant: halves of both give the same result."""
+        if one.op not in ("sgt", "slt") or not is_number(one.operands[1]) or id(one) in self._decided:
+            return False
+        total = self._function.values.get(one.operands[0])
+        is_sum = total is not None and total.op == "add" and all(map(self._fits, total.operands))
+        return is_sum and not self._fits(one.operands[0])
 
-    def _is_saturated(self, one: LlvmInstruction) -> bool:
-        """True if a sum that stops at the ends of 32 bits compares as one of 33 bits does: with what is within."""
-        left, right = one.operands
-        low, high = self._intervals.of(right)
-        is_within = _is_narrow(low - 1, high + 1) and not one.op.startswith("u") and id(one) not in self._decided
-        return is_within and not self._fits(left) and self._is_sum_of_33_bits(left)
-
-    def _stops_beyond(self, one: LlvmInstruction) -> bool:
-        """True if a sum that stops at the ends of 32 bits is as good: it is never the number that is chosen there."""
-        least, most = range_of(NARROW)
-        lows, highs = zip(*map(self._intervals.of, one.operands), strict=True)
-        return bool(min(lows) >= least) if one.op == "smin" else bool(max(highs) <= most)
-
-    def _saturated(self, value: str, name: str) -> tuple[str, str]:
-        """The line of a sum that stops at the ends of 32 bits, "" for a number that fits; and its value."""
-        if self._fits(value):
-            return "", self._of(value)
-        total = self._function.values[value]
-        parts = ", ".join(f"i32 {self._of(operand)}" for operand in total.operands)
-        return f"  {name} = call i32 @llvm.s{total.op}.sat.i32({parts})\n", name
+    def _halved(self, one: LlvmInstruction) -> str:
+        """``a + b > c``: half of the sum, rounded down where c is odd, else up, is above half of c, rounded down."""
+        values = [self._of(value) for value in self._function.values[one.operands[0]].operands]
+        above = int(one.operands[1]) - (one.op == "slt")  # not above c - 1 is below c
+        common, correct = ("and", "add") if above % 2 else ("or", "sub")
+        name, both = _short(one.result), f"i32 {values[0]}, {values[1]}"
+        return "\n".join(
+            (
+                f"  {name}.common = {common} {both}",
+                f"  {name}.other = xor {both}",
+                f"  {name}.rest = ashr i32 {name}.other, 1",
+                f"  {name}.half = {correct} i32 {name}.common, {name}.rest",
+                f"  {one.result} = icmp {'sgt' if one.op == 'sgt' else 'sle'} i32 {name}.half, {above >> 1}",
+            )
+        )
 
     def _number_after(self, one: LlvmInstruction) -> tuple[str, str] | None:
         """The next number and the stop for ``number == stop - 1``, in a loop that counts by one up to it."""
@@ -247,99 +240,61 @@ class _Rewriting:
             return ""
         return f"add i32 {self._of(value)}, 0" if width == 32 else f"trunc i32 {self._of(value)} to i{width}"
 
-    def _parts(self, one: LlvmInstruction, index: str) -> list[list[str]]:
-        """The summands of an element's index: those that a loop leaves as they are, others, and constants.
-
-        Each part is a step of the address: a GPU's compiler computes the first once, and has the last, which counts by
-        constants, in its messages. One of them need not be known to fit: it is the index, which does, without the
-        others.
-        """
+    def _parts(self, index: str) -> tuple[list[str], list[str]] | None:
+        """The two parts of an index: the one that stays, and the one that counts by constants; None without them."""
+        if index not in self._bounded and index not in self._whole:
+            return None
         if any(use.kind != "gep" for use in self._function.uses[index]):  # the sum is needed as it is
-            return []
-        loop = self._function.loop_of(one.block)
-        stays: list[str] = []
-        changes: list[str] = []
-        counted: list[str] = []
+            return None
+        parts: tuple[list[str], list[str]] = [], []
         for value in self._summands(index, 0):
-            definition = self._function.values.get(value)
-            if counts(self._function, value):
-                counted.append(value)
-            elif loop and (definition is None or definition.block not in loop):
-                stays.append(value)
-            else:
-                changes.append(value)
-        for parts in ([stays, changes, counted], [stays + changes, counted], [stays, changes + counted]):
-            some = [part for part in parts if part]
-            if len(some) > 1 and self._may_be_steps(some):
-                return some
-        return []
+            parts[counts(self._function, value)].append(value)
+        bounded = index in self._bounded and all(map(self._is_positive, itertools.chain(*parts)))
+        if not (all(parts) and (bounded or all(map(self._sum_fits, parts)))):
+            return None
+        return parts
 
-    def _may_be_steps(self, parts: list[list[str]]) -> bool:
-        """True if all parts of an index fit, and none but constants is negative."""
-        sums = [self._sum_of(part) for part in parts]
-        unknown = [one for one in sums if not _is_narrow(*one)]
-        if len(unknown) > 1:
-            return False
-        known = [one for one in sums if one not in unknown]
-        low, high = (sum(ends) for ends in zip(*known, strict=True))
-        return (
-            low > -BOUND
-            and high <= 2 * BOUND
-            and all(one[0] >= 0 or (one in unknown and high <= 0) for one in sums[:-1])
-        )
-
-    def _sum_of(self, values: list[str]) -> IntegerRange:
-        lows, highs = zip(*map(self._intervals.of, values), strict=True) if values else ((0,), (0,))
-        return sum(lows), sum(highs)
+    def _sum_fits(self, values: list[str]) -> bool:
+        intervals = [self._intervals.of(value) for value in values]
+        return _is_narrow(sum(low for low, _ in intervals), sum(high for _, high in intervals))
 
     def _summands(self, value: str, depth: int) -> list[str]:
         one = self._function.values.get(value)
-        if one is None or depth > 5 or one.op != "add" or counts(self._function, value):
+        if one is None or depth > 3 or one.op != "add" or counts(self._function, value):
             return [value]
         return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
 
     def _gep(self, one: LlvmInstruction) -> str:
+        parts = self._parts(one.operands[0]) if base_of(one) and not is_number(one.operands[0]) else None
         pointer, *indices = one.parts[1:]
-        element = self._addresses.index(one)
-        if element and (parts := self._parts(one, element)):
-            return self._steps(one, parts)
-        if element:
-            return self._element(one, one.result, pointer, self._of(element))
+        if parts:
+            start = f"{_short(one.result)}.start"
+            if not all(map(self._is_positive, itertools.chain(*parts))):  # the first may lead beyond the array
+                one = replace(one, flags=[])
+            lines, (stays, counted) = zip(
+                *(self._sum(start + str(k), part) for k, part in enumerate(parts)), strict=True
+            )
+            first = _address(one, start, pointer, f"i32 {stays}")
+            second = _address(one, one.result, pointer.replace(base_of(one), start), f"i32 {counted}")
+            return "\n".join([*itertools.chain(*lines), first, second])
+        before = ""
         for at, index in enumerate(indices):
             kind, _, value = index.partition(" ")
-            if kind == "i64" and not is_number(value) and self._fits(value):
-                indices[at] = f"i32 {self._of(value)}"
-        return "" if indices == one.parts[2:] else _address(one, one.result, pointer, *indices)
-
-    def _steps(self, one: LlvmInstruction, parts: list[list[str]]) -> str:
-        """The address of an element in several steps."""
-        if any(self._sum_of(part)[0] < 0 for part in parts):  # the others may lead beyond the array
-            one = replace(one, flags=[])
-        lines, (_, pointer, _) = [], one.parts
-        for at, part in enumerate(parts):
-            name = one.result if part is parts[-1] else f"{_short(one.result)}.step{at}"
-            added, total = self._sum(f"{_short(one.result)}.part{at}", part)
-            is_positive = part is not parts[-1] or self._sum_of(part)[0] >= 0
-            lines += added
-            lines.append(
-                self._element(one, name, pointer, total)
-                if is_positive
-                else _address(one, name, pointer, f"i32 {total}")
-            )
-            pointer = f"{pointer.rpartition(' ')[0]} {name}"
-        return "\n".join(lines)
-
-    def _element(self, one: LlvmInstruction, name: str, pointer: str, index: str) -> str:
-        """The address of an element, whose index a GPU's compiler has to see that it is not negative."""
-        wide = f"{_short(name)}.index"
-        return f"  {wide} = zext i32 {index} to i64\n" + _address(one, name, pointer, f"i64 {wide}")
+            if kind != "i64" or is_number(value) or not (self._fits(value) or value in self._low):
+                continue
+            indices[at] = f"i32 {self._of(value)}"
+            if value in self._bounded:  # a GPU's compiler has to see that it is not negative
+                wide = f"{_short(one.result)}.index"
+                before = f"  {wide} = zext {indices[at]} to i64\n"
+                indices[at] = f"i64 {wide}"
+        return "" if indices == one.parts[2:] else before + _address(one, one.result, pointer, *indices)
 
     def _sum(self, name: str, values: list[str]) -> tuple[list[str], str]:
         """Lines that add numbers, and their sum, which fits."""
-        flags = "nuw nsw " if all(map(self._is_positive, values)) else ""
+        flags = "nuw nsw" if all(map(self._is_positive, values)) else "nsw"
         total, lines = self._of(values[0]), []
         for number, value in enumerate(values[1:]):
-            lines.append(f"  {name}.{number} = add {flags}i32 {total}, {self._of(value)}")
+            lines.append(f"  {name}.{number} = add {flags} i32 {total}, {self._of(value)}")
             total = f"{name}.{number}"
         return lines, total
 
@@ -358,21 +313,18 @@ class _Rewriting:
             "select": f"select i1 {one.condition}, i32 {', i32 '.join(values)}",
             "freeze": f"freeze i32 {values[0]}",
             "saturated": f"{one.op[1:]} nsw i32 {', '.join(values)}",
+            "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
         }[one.kind]
 
-    def _extremum(self, one: LlvmInstruction) -> str:
-        lines, values = zip(
-            *(self._saturated(value, f"{_short(one.result)}.sum{at}") for at, value in enumerate(one.operands)),
-            strict=True,
-        )
-        return f"{''.join(lines)}  {_short(one.result)} = call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})"
-
     def _binary(self, one: LlvmInstruction, values: list[str]) -> str:
-        whole = one.result in self._whole
+        whole, bounded = one.result in self._whole, one.result in self._bounded
         flags = " exact" if "exact" in one.flags and whole else ""
         if one.op in ("add", "sub", "mul", "shl"):
-            rises = whole and all(map(self._is_positive, (one.result, *one.operands)))
+            positive = all(map(self._is_positive, one.operands))
+            rises = positive and (bounded or (whole and self._is_positive(one.result)))
             flags = " nuw nsw" if rises else " nsw" if whole else ""
+        if one.op == "and" and bounded and is_number(one.operands[1]):
+            values[1] = str(int(values[1]) & range_of(NARROW)[1])  # which says that it is not negative
         return f"{one.op}{flags} i32 {values[0]}, {values[1]}"
 
     def _of(self, value: str) -> str:
