@@ -7,6 +7,7 @@ __all__ = [
     "judge",
     "metrics",
     "moderation",
+    "noise",
     "pairs",
     "speedups",
     "statistics",
