@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from command_kit import run_quietly
 
 import xebench
 from xebench.isa.asked_gpu import asked_gpu
@@ -39,10 +38,10 @@ def launches(found: Collected, pattern: str) -> list[KernelLaunch]:
 
 def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_SYCL_NARROW", "on")  # as on a GPU
-    found = collected("subgroup_vector_payload", "slm_convolution_cache")
-    command = [sys.executable, "-m", "xebench", "run", "subgroup_vector_payload", "slm_convolution_cache"]
-    options = ["--preset", "smoke", "--device", "auto", "--budget", "0.2", "--output", str(tmp_path / "run")]
-    subprocess.run([*command, *options], check=False, capture_output=True)
+    found = collected("slm_convolution_cache")
+    options = ("--preset", "smoke", "--state", "hot", "--device", "auto", "--max-samples", "6")
+    done = run_quietly("run", "slm_convolution_cache", *options, "--output", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
     measured = {
         (case.pattern, case.variant, kernel["spirv_sha256"])
         for case in xebench.load_run(tmp_path / "run").cases.itertuples()
