@@ -63,8 +63,7 @@ class _Rewriting:
         self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
         self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
-        exact = (one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one))
-        self._whole = {*exact, *self._from_end}  # an index from the end fits, also where what it is made of does not
+        self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
         self._low = self._find_low()
         self._bounded = parts_of_indices(function, self._low | self._whole, self._intervals.of, self._addresses.index)
         self._cut: set[str] = set()  # wide values of which 32 bits are used
