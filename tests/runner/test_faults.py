@@ -31,6 +31,8 @@ from xebench.vocabulary import Flag, is_valid
 
 FAULTY = Path(__file__).parents[1] / "faulty"
 GATE = ("quick", "gated", "--path", str(FAULTY / "gate.py"))
+#: Nothing else ends the samples before the gate, on a loaded machine and on a quiet one.
+TO_THE_GATE = ("--budget", "60", "--max-samples", "60", "--instances", "1", "--precision", "1e-6")
 pytestmark = pytest.mark.device
 
 
@@ -124,9 +126,7 @@ def going(
     instance: int = 0,
     program: Sequence[str] = ("-m", "xebench"),
 ) -> Iterator[Going]:
-    asked = (
-        ("--resume", str(output)) if resume else smoke(output, *names, "--budget", "2")
-    )  # a loaded machine comes to the gate, too
+    asked = ("--resume", str(output)) if resume else smoke(output, *TO_THE_GATE, *names)
     gate = output.with_suffix(".gate")
     gate.touch()
     process = subprocess.Popen(
@@ -218,9 +218,10 @@ def test_a_host_clock_that_goes_backwards_invalidates_the_sample() -> None:
     assert not any(is_valid(flags, metric) for metric in ("device", "span", "wall"))
 
 
+@pytest.mark.nightly
 def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -> None:
     output = tmp_path / "run"
-    said = run_xebench(*smoke(output, *GATE, "--budget", "2"), "--run-budget", "0.001", status=0)
+    said = run_xebench(*smoke(output, *GATE, *TO_THE_GATE), "--run-budget", "0.001", status=0)
     assert "the budget of 0.001 s for the run is spent" in said and "and 1 family is not measured" in said
     assert f"'xebench run --resume {output}' continues" in said
     run = load_run(output)
@@ -258,7 +259,7 @@ def at_second_instance(path: Path) -> None:
 def test_a_run_that_is_killed_in_an_instance_keeps_those_before_and_measures_that_one_again(tmp_path: Path) -> None:
     output, gate = tmp_path / "run", tmp_path / "gate.py"
     at_second_instance(gate)
-    names = ("gated", "--path", str(gate), "--instances", "2", "--max-samples", "40")
+    names = ("gated", "--path", str(gate), "--instances", "2")
     with going(output, names=names, instance=1) as run:
         run.process.kill()
         assert run.process.wait() == -signal.SIGKILL
