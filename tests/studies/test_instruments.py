@@ -26,7 +26,7 @@ from tools.studies.noise.instruments import (
     pytest_result,
     xebench,
 )
-from xebench.results.analysis.intervals import speedup
+from xebench.results.analysis.intervals import log_ratios, speedup
 
 DATA = Path(__file__).parent / "data"
 
@@ -45,7 +45,7 @@ def test_xebench_compares_block_by_block() -> None:
     first = [110.0 * (1 + block % 2) + block % 3 for block in range(30)]
     second = [100.0 * (1 + block % 2) + block % 5 / 2 for block in range(30)]
     found = conclude(first, second, "precision")
-    expected = speedup(first, second)
+    expected = speedup([log_ratios(first, second)])
     assert (found.speedup, found.low, found.high) == (expected.estimate, expected.low, expected.high)
     assert found.outcome == "faster"
     assert found.first.n == 30

@@ -19,6 +19,7 @@ from xebench.measuring.sampling import Sampling, sample_family
 from xebench.records.events import EventTimes
 from xebench.results.analysis.intervals import Interval, speedup
 from xebench.results.analysis.metrics import queue_ns, union_ns
+from xebench.results.analysis.speedups import log_speedups
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.recorder import MeasuredSample
 from xebench.session.session import Session
@@ -140,7 +141,7 @@ class _LoopKernel:
             return "enough" if len(values["a"]) >= PAIR_BLOCKS else None
 
         sample_family(("a", "b"), measure, decide, Sampling(max_blocks=PAIR_BLOCKS), seed=0)
-        return speedup(taken["a"], taken["b"])
+        return speedup(list(log_speedups(taken, "a").values()))
 
 
 def _events(sample: MeasuredSample) -> list[EventTimes]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from tools.studies import intervals
@@ -13,6 +14,7 @@ from xebench.results.analysis.intervals import (
     MIN_SAMPLES,
     Interval,
     blurred,
+    by_instance,
     drift,
     grouped_interval,
     independent_ratio,
@@ -29,9 +31,13 @@ blocks = st.integers(1, 40).flatmap(
 )
 
 
+def of_times(baseline: ArrayLike, variant: ArrayLike, instances: ArrayLike | None = None) -> Interval:
+    return speedup(by_instance(log_ratios(baseline, variant), instances))
+
+
 @given(blocks)
-def test_swapping_the_sides_inverts_the_speedup(sides: tuple[list[float], list[float]]) -> None:
-    there, back = speedup(*sides), speedup(*reversed(sides))
+def test_swapping_the_sides_inverts_the_of_times(sides: tuple[list[float], list[float]]) -> None:
+    there, back = of_times(*sides), of_times(*reversed(sides))
     assert back.estimate == pytest.approx(1 / there.estimate)
     if there.known:
         assert back.low == pytest.approx(1 / there.high)
@@ -43,14 +49,14 @@ def test_swapping_the_sides_inverts_the_speedup(sides: tuple[list[float], list[f
 @given(blocks, st.floats(1e-3, 1e3))
 def test_the_unit_of_time_does_not_matter(sides: tuple[list[float], list[float]], factor: float) -> None:
     baseline, variant = map(np.array, sides)
-    one, other = speedup(baseline, variant), speedup(baseline * factor, variant * factor)
+    one, other = of_times(baseline, variant), of_times(baseline * factor, variant * factor)
     assert [other.estimate, other.low, other.high] == pytest.approx([one.estimate, one.low, one.high], nan_ok=True)
 
 
 @given(blocks, st.floats(0.5, 2.0))
 def test_a_faster_variant_moves_the_whole_interval(sides: tuple[list[float], list[float]], factor: float) -> None:
     baseline, variant = map(np.array, sides)
-    one, other = speedup(baseline, variant), speedup(baseline, variant / factor)
+    one, other = of_times(baseline, variant), of_times(baseline, variant / factor)
     expected = [one.estimate * factor, one.low * factor, one.high * factor]
     assert [other.estimate, other.low, other.high] == pytest.approx(expected, nan_ok=True)
 
@@ -59,7 +65,7 @@ def test_a_faster_variant_moves_the_whole_interval(sides: tuple[list[float], lis
 def test_load_that_hits_both_sides_of_a_block_cancels(sides: tuple[list[float], list[float]]) -> None:
     baseline, variant = map(np.array, sides)
     load = 1 + np.arange(baseline.size) % 7
-    one, other = speedup(baseline, variant), speedup(baseline * load, variant * load)
+    one, other = of_times(baseline, variant), of_times(baseline * load, variant * load)
     assert [other.estimate, other.low, other.high] == pytest.approx([one.estimate, one.low, one.high], nan_ok=True)
 
 
@@ -74,7 +80,7 @@ def test_an_interval_holds_its_median_and_stays_within_the_samples(values: list[
 
 
 def test_few_samples_give_an_estimate_and_no_interval() -> None:
-    found = speedup([2.0] * (MIN_SAMPLES - 1), [1.0] * (MIN_SAMPLES - 1))
+    found = of_times([2.0] * (MIN_SAMPLES - 1), [1.0] * (MIN_SAMPLES - 1))
     assert found.estimate == pytest.approx(2)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
@@ -105,7 +111,7 @@ def alternating(values: np.ndarray) -> np.ndarray:
 def test_agrees_with_the_bootstrap_where_blocks_are_many() -> None:
     generator = np.random.default_rng(11)
     baseline, variant = generator.lognormal(0.3, 0.02, 300), generator.lognormal(0, 0.02, 300)
-    found = speedup(baseline, variant)
+    found = of_times(baseline, variant)
     low, high = intervals.median_of_ratios(np.log(baseline), np.log(variant), np.random.default_rng(1))
     assert math.log(found.low) == pytest.approx(low, abs=0.001)
     assert math.log(found.high) == pytest.approx(high, abs=0.001)
@@ -186,10 +192,10 @@ def test_a_group_that_was_cut_off_does_not_count() -> None:
 
 def test_the_speed_up_is_over_instances_where_there_are_several() -> None:
     baseline = np.array([2.0] * 6 + [4.0] * 6)
-    found = speedup(baseline, np.ones(12), [0] * 6 + [3] * 6)
+    found = of_times(baseline, np.ones(12), [0] * 6 + [3] * 6)
     assert found.estimate == pytest.approx(8**0.5)
     assert found.groups == 2
-    assert speedup(baseline, np.ones(12), [0] * 12) == speedup(baseline, np.ones(12))
+    assert of_times(baseline, np.ones(12), [0] * 12) == of_times(baseline, np.ones(12))
 
 
 @pytest.mark.parametrize("between", [0.0, 0.01, 0.05])
@@ -212,7 +218,7 @@ def test_an_error_of_its_own_is_squared_and_added() -> None:
     assert (wider.estimate, wider.n, wider.groups) == (2.0, 20, 3)
     same = blurred(one, 0.0)
     assert (same.low, same.high) == pytest.approx((one.low, one.high))
-    assert not blurred(speedup([2.0], [1.0]), 0.1).known
+    assert not blurred(of_times([2.0], [1.0]), 0.1).known
 
 
 def test_the_interval_of_a_time_is_over_instances() -> None:

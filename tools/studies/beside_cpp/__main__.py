@@ -31,7 +31,7 @@ from xebench.measuring.place import start  # noqa: E402
 from xebench.measuring.prepare import find_pattern, make_problem  # noqa: E402
 from xebench.patterns.registry import BENCHMARKS  # noqa: E402
 from xebench.report.table_forms import table  # noqa: E402
-from xebench.results.analysis.intervals import Interval, speedup  # noqa: E402
+from xebench.results.analysis.intervals import Interval, log_ratios, speedup  # noqa: E402
 from xebench.session.device_memory import DeviceMemory  # noqa: E402
 from xebench.session.session import Session  # noqa: E402
 from xebench.system.runtime import sycl_headers  # noqa: E402
@@ -79,7 +79,7 @@ def _row(case: Case, at: str, variant: str, times: Mapping[tuple[str, str], list
     ratios: list[Interval] = []
     cells: list[str] = []
     for side in ("C++", "Python"):
-        ratio = speedup(times[side, case.baseline], times[side, variant])
+        ratio = speedup([log_ratios(times[side, case.baseline], times[side, variant])])
         of_baseline = f"{np.median(times[side, case.baseline]) / 1e6:.2f} ms"
         cells += [of_baseline, f"{ratio.estimate:.2f}x", f"{ratio.low:.2f} to {ratio.high:.2f}"]
         ratios.append(ratio)

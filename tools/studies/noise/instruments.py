@@ -290,17 +290,17 @@ def conclude(
     band: float = answer.SAME_WITHIN,
 ) -> Observation:
     """The speed-up, its interval and the outcome of times by block, as the table `pairs` has them."""
-    start = start_of(intervals.log_ratios(first, second))
-    later = first[start.length :], second[start.length :]
-    kept = later if start.over else (first, second)
-    speedup = intervals.speedup(*kept)
-    ratios = [before / after for before, after in zip(*kept, strict=True)]
+    ratios = intervals.log_ratios(first, second)
+    start = start_of(ratios)
+    later = ratios[start.length :]
+    kept = later if start.over else ratios
+    speedup = intervals.speedup([kept])
     # both sides stay where they are in memory, so one instance is all there is
     circumstances = answer.Circumstances(
         stopped_by=stopped_by,
-        drift=intervals.drift(ratios),
+        drift=intervals.drift([math.exp(ratio) for ratio in kept]),
         start=start,
-        later=intervals.speedup(*later),
+        later=intervals.speedup([later]),
         alone_decides=True,
     )
     judged = answer.judge(speedup, None, circumstances, band)

@@ -19,7 +19,7 @@ from tools.studies import background_load
 from tools.studies.noise.instruments import Observation, Program, Pyperf, best_of, pytest_benchmark, xebench
 from tools.studies.noise.known_pairs import EXCESSES, Calibration, KnownPair, Plan, fit_line, repetition_pairs
 from tools.studies.noise.tallies import BEST_OF, PRECISIONS, PYPERF, PYTEST, XEBENCH
-from xebench.results.analysis.intervals import speedup
+from xebench.results.analysis.intervals import log_ratios, speedup
 from xebench.results.analysis.statistics import Floats
 from xebench.session.device_memory import DeviceMemory
 from xebench.session.session import Session
@@ -119,7 +119,7 @@ class Subject:
         shorter = times[:, :, LENGTHS.index(1.0)]
         relative = np.median(times / shorter[:, :, None], axis=(0, 1))
         line = fit_line(LENGTHS, relative, self._trips)
-        kernels = speedup(shorter[:, 0], shorter[:, 1])
+        kernels = speedup([log_ratios(shorter[:, 0], shorter[:, 1])])
         return Calibration(line, float(np.median(shorter)), kernels, LENGTHS, relative.tolist())
 
     def _program(self, kernel: Any, trips: int) -> Program:

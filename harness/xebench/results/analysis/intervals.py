@@ -206,25 +206,28 @@ def blurred(interval: Interval, quantum: float) -> Interval:
     return replace(interval, low=interval.estimate * math.exp(-low), high=interval.estimate * math.exp(high))
 
 
-def speedup(baseline: ArrayLike, variant: ArrayLike, instances: ArrayLike | None = None) -> Interval:
-    """Speed-up of a variant over its baseline: of baseline / variant in each block, with its interval.
+def speedup(ratios: Sequence[ArrayLike]) -> Interval:
+    """Speed-up of a variant over its baseline, with its interval.
 
     Of one instance the median over the blocks, of several the mean of their medians (`grouped_interval`), on the
     logarithmic scale.
 
     Args:
-        baseline: The baseline's time in each block (its median in the block), > 0, in the blocks' order.
-        variant: The variant's, of the same blocks.
-        instances: Number of the instance that each block is of; None: all of one.
+        ratios: log speed-up of each block, by instance.
+    """
+    return _exp(grouped_interval(ratios))
+
+
+def log_ratios(baseline: ArrayLike, variant: ArrayLike) -> Floats:
+    """log(baseline / variant) for each block.
+
+    Args:
+        baseline: time of the baseline in each block (its median in the block), > 0.
+        variant: time of the variant in the same blocks.
 
     Raises:
         ValueError: The lengths differ or a time is not positive.
     """
-    return _exp(grouped_interval(by_instance(log_ratios(baseline, variant), instances)))
-
-
-def log_ratios(baseline: ArrayLike, variant: ArrayLike) -> Floats:
-    """log(baseline / variant) for each block; raises as `speedup` does."""
     above, below = _log(baseline), _log(variant)
     if above.size != below.size:
         raise ValueError("both sides must have a time in every block")

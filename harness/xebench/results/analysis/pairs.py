@@ -116,7 +116,7 @@ def _measured(pair: _SampledPair, device: Row, prior: Prior) -> MeasuredPair:
     shared, quantum = pair.shared.settled, 0.0
     if shared.baseline_ns.size and metric_named(pair.case["metric"]).on_device_clock:
         quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
-    speedup = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+    speedup = intervals.speedup(shared.ratios)
     return MeasuredPair(pair.baseline, pair.case, pair.state, speedup, shared.ratios, prior, quantum, pair.same_program)
 
 
@@ -306,7 +306,7 @@ def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) 
             quantum = _quantum(shared, device.get("timer_resolution_ns") or 0)
         if metric.is_of_commands and np.isfinite(shared.host_ns).all():
             host = _host_times(shared, case["device_class"], device.get("empty_kernel_host_ns"))
-        exact = intervals.speedup(shared.baseline_ns, shared.variant_ns, shared.instances)
+        exact = intervals.speedup(shared.ratios)
         if case["stopped_by"] == StopReason.PRECISION:  # as the sampling saw it
             exact = moderated_speedup(exact, prior)
         speedup = intervals.blurred(exact, quantum)
@@ -315,7 +315,7 @@ def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) 
     said, least = columns(pair.claim), pair.least(device)
     later = intervals.UNKNOWN
     if not failed and not shared.start.over:
-        later = intervals.speedup(shared.later.baseline_ns, shared.later.variant_ns, shared.later.instances)
+        later = intervals.speedup(shared.later.ratios)
     judged = failed or pair.judge(
         speedup,
         device,
