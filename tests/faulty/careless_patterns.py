@@ -214,6 +214,48 @@ def whole_groups_alone(session, p):
     session.launch(double, kapi.Range(p.n // 16 * 16), p.x, p.y)
 
 
+def twice_of_rows(session, p):
+    session.launch(double, kapi.Range(p.rows), p.x, p.y)
+
+
+def tail_dropped(session, p):
+    session.launch(double, kapi.Range(p.rows // 16 * 16), p.x, p.y)
+
+
+def of_rows(name, size):
+    sizes = {"rows": size, "steps": 4}
+    pattern = Pattern(name, guide="none", lesson="Careless.", presets={"smoke": sizes, "default": sizes})
+    pattern.problem(lambda rng, rows, steps: Problem(x=rng.random(rows).astype(np.float32), y=output(rows, np.float32)))
+    pattern.reference(doubled)
+    return pattern
+
+
+dropped_rows = of_rows("dropped_rows", 64)
+dropped_rows.naive(twice_of_rows)
+dropped_rows.optimized(tail_dropped)
+
+dropped_by_baseline = of_rows("dropped_by_baseline", 64)
+dropped_by_baseline.naive(tail_dropped)
+dropped_by_baseline.optimized(twice_of_rows)
+
+dropped_by_all = of_rows("dropped_by_all", 64)
+dropped_by_all.naive(tail_dropped)
+
+
+@dropped_by_all.optimized
+def tail_dropped_too(session, p):
+    tail_dropped(session, p)
+
+
+refused = of_rows("refused", 64)
+
+
+@refused.naive
+def in_groups(session, p):
+    kapi.NdRange((p.rows,), (16,))
+    twice_of_rows(session, p)
+
+
 even_sizes = declare("even_sizes", odd_sizes={})
 even_sizes.problem(in_and_out)
 even_sizes.reference(doubled)

@@ -171,6 +171,33 @@ def test_an_odd_size_is_tried_once_and_what_is_wrong_there_is_a_remark() -> None
     assert {case["odd_size"] for case in measure(CARELESS, "even_sizes").cases.values()} == {None}
 
 
+def odd_sizes(pattern: str) -> dict[str, str]:
+    return {name: case["odd_size"] for name, case in measure(CARELESS, pattern).cases.items()}
+
+
+def test_every_integer_size_is_made_odd_and_one_alone_where_that_is_wrong() -> None:
+    found = odd_sizes("dropped_rows")
+    assert found["twice_of_rows"] == "right at rows=63, steps=3"
+    assert found["tail_dropped"].startswith("wrong at rows=63: y: 15 of 63 elements differ")
+
+
+def test_a_baseline_that_is_wrong_at_an_odd_size_is_named() -> None:
+    found = odd_sizes("dropped_by_baseline")
+    assert found["twice_of_rows"] == "right at rows=63, steps=3"
+    assert found["tail_dropped"].startswith("wrong at rows=63: y: 15 of 63 elements differ")
+
+
+def test_where_all_variants_are_wrong_the_baseline_alone_is_named_with_advice() -> None:
+    found = odd_sizes("dropped_by_all")
+    assert found.keys() == {"tail_dropped", "tail_dropped_too"}
+    assert found["tail_dropped"].endswith("if it must be a multiple, name other sizes with odd_sizes=")
+    assert found["tail_dropped_too"] is None
+
+
+def test_a_size_that_a_launch_refuses_alone_is_not_in_the_way_of_others() -> None:
+    assert odd_sizes("refused") == {"in_groups": "right at steps=3"}
+
+
 def test_results_in_any_order_are_compared_in_their_canonical_form() -> None:
     found = outcomes("any_order")
     assert (found["right"], found["backwards"]) == (OK, OK)

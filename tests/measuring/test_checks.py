@@ -17,6 +17,8 @@ from xebench.session.recorder import MeasuredSample
 
 RESULTS = {"y": np.ones(4, np.float32)}
 
+NOT_PREPARED = {"preparation_ns": 0, "scratch_bytes": 0}
+
 
 def started(prepared_kernels: int = 0) -> Started:
     return Started(1, (), (), None, RESULTS, prepared_kernels=prepared_kernels)
@@ -30,7 +32,7 @@ def test_every_check_has_a_column() -> None:
 def test_a_finding_is_of_all_calls_so_far() -> None:
     facts: dict[str, Any] = {}
     find_all(facts, CheckedCall(started(2)))
-    assert facts == {"error_ulp": None, "tolerance_used": None, "prepared_kernels": 2}
+    assert facts == {"error_ulp": None, "tolerance_used": None, "prepared_kernels": 2} | NOT_PREPARED
     again = Checked(MeasuredSample(1, 0, [[]]), RESULTS)
     for used, largest in ((0.5, 0.5), (0.25, 0.5), (0.75, 0.75)):
         find_all(facts, CheckedCall(again, compared=[ArrayCheck(None, used)]))

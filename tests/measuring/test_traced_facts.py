@@ -20,12 +20,15 @@ def test_what_an_execution_does_beside_its_kernels() -> None:
         HostCall(0, 100, "execution", "one execution"),
         HostCall(10, 30, "compile", "compile k"),
         HostCall(30, 35, "build", "build k"),
+        HostCall(35, 38, "compile", "find compiled k"),
         HostCall(40, 41, "allocation", "allocate 8 bytes"),
     ]
-    assert traced_facts(MeasuredSample(100, 0, [commands], calls=calls)) == {
+    assert traced_facts(MeasuredSample(100, 0, [commands], calls=calls, launches={"k": (2, 64)})) == {
         "making_ns": 25,
+        "own_ns": 71,
+        "launches": {"k": [2, 64]},
         "allocations": 1,
         "moved": {"copies pageable_to_device": 150, "fills": 8},
         "converted": {"convert float64 to float32": 1},
     }
-    assert traced_facts(MeasuredSample(100, 0, [commands[:1]], calls=calls[:1])) == {}
+    assert traced_facts(MeasuredSample(100, 0, [commands[:1]], calls=calls[:1])) == {"own_ns": 100}

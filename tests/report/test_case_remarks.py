@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from synthetic import Synthetic, noisy
 
-from xebench.report.case_remarks import case_remarks, untried_line
+from xebench.report.case_remarks import case_remarks
+from xebench.report.remarks import brief_remarks, untried_line
 
 
 def pair(**of_variant: Any) -> tuple[Synthetic, str, str]:
@@ -62,7 +63,7 @@ def test_what_is_as_it_should_be_is_none(columns: dict[str, Any]) -> None:
 
 def test_a_kernel_that_is_made_in_each_call_is_named_with_its_time() -> None:
     made, _, variant = pair(traced=json.dumps({"making_ns": 500_000}))
-    assert case_remarks(made.run()) == {variant: ["500 us of each call go into a kernel"]}
+    assert case_remarks(made.run()) == {variant: ["500 us of each call go into making kernels"]}
 
 
 def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
@@ -80,8 +81,52 @@ def test_what_one_side_alone_does_is_named_with_its_bytes() -> None:
     }
 
 
-def test_patterns_without_an_odd_size_are_counted() -> None:
-    made, _, _ = pair()
-    assert untried_line(made.run()).startswith("1 of 1 patterns ran only at multiples of a work-group")
-    tried, _, _ = pair(odd_size="right at n=63")
-    assert untried_line(tried.run()) == ""
+def test_patterns_that_ran_at_no_odd_size_are_counted_in_the_plain_report() -> None:
+    made, _, _ = pair(odd_size="not tried: n=63: IndexSpaceError: no whole number of work-groups")
+    line = "1 of 1 patterns could not run at odd sizes, and need odd_sizes=: p"
+    assert untried_line(made.run()) == line
+    assert line in brief_remarks(made.run())
+    for words in (None, "right at n=63", "wrong at n=63: y"):
+        tried, _, _ = pair(odd_size=words)
+        assert untried_line(tried.run()) == ""
+
+
+@pytest.mark.parametrize(
+    ("own", "of_baseline", "remark"),
+    [
+        (
+            {"sweep": [16, 16384]},
+            {"sweep": [20, 20480]},
+            "16 launches of kernel sweep in each call, 20 of its baseline",
+        ),
+        (
+            {"wrap": [1, 4096]},
+            {"wrap": [1, 65536]},
+            "4096 work-items of kernel wrap in each call, 65536 of its baseline",
+        ),
+        ({"halves": [2, 4096]}, {"halves": [1, 4096]}, None),
+        ({"tiles": [1, 64]}, {"plain": [1, 4096]}, None),
+    ],
+)
+def test_amounts_of_work_of_one_kernel_are_compared(own: Any, of_baseline: Any, remark: str | None) -> None:
+    made, _, variant = pair(traced=json.dumps({"launches": own}))
+    made.cases[0]["traced"] = json.dumps({"launches": of_baseline})
+    assert case_remarks(made.run()) == ({variant: [remark]} if remark else {})
+
+
+@pytest.mark.parametrize(("metric", "remarked"), [("wall", True), ("device", False)])
+def test_the_hosts_own_work_is_compared_where_it_is_timed(metric: str, remarked: bool) -> None:
+    made, _, variant = pair(traced=json.dumps({"own_ns": 11_100}), metric=metric)
+    made.cases[0] |= {"traced": json.dumps({"own_ns": 7_000}), "metric": metric}
+    words = "11.1 us of each call are the host's own work, 7.00 us of its baseline's"
+    assert case_remarks(made.run()) == ({variant: [words]} if remarked else {})
+
+
+def test_scratch_and_preparations_are_compared() -> None:
+    made, _, variant = pair(scratch_bytes=33_000, preparation_ns=5_000_000)
+    made.cases[0] |= {"scratch_bytes": 131_000, "preparation_ns": 0}
+    found = ["its preparation takes 5.00 ms, its baseline's no time", "33.0 kB of scratch, 131 kB of its baseline"]
+    assert case_remarks(made.run()) == {variant: found}
+    made, _, _ = pair(scratch_bytes=33_000, preparation_ns=900_000)
+    made.cases[0] |= {"scratch_bytes": 0, "preparation_ns": 0}
+    assert case_remarks(made.run()) == {}

@@ -20,7 +20,7 @@ from xebench.measuring.local import ProblemPlace
 from xebench.measuring.machine_monitor import RoundClock
 from xebench.measuring.made_beside import MadeBeside
 from xebench.measuring.messages import Finished, FinishFamily, Instance, MeasureInstance, Stage, Step
-from xebench.measuring.odd_size import tried_at_odd_size
+from xebench.measuring.odd_size import tried_at_odd_sizes
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import find_pattern, require_device
@@ -106,13 +106,13 @@ class FamilyRun:
         """Release the family.
 
         Args:
-            first: True to trace the variants before, and to try the first family of a pattern at an odd size.
+            first: True to trace the variants before, and to try the first family of a pattern at odd sizes.
         """
         odd_sizes: Mapping[str, str] = {}
         if first and self._loop is not None:
             self._loop.trace()
             self.rows.flush()
-            odd_sizes = self._try_odd_size()
+            odd_sizes = self._try_odd_sizes()
         results = self._results(odd_sizes)
         if self._loop is not None:
             self._loop.close()
@@ -200,15 +200,15 @@ class FamilyRun:
         rules = ResultRules.of(self.pattern, host_view(data.problem, parameters))
         return replace(data.expected(self.pattern, parameters, ranks), rules=rules)
 
-    def _try_odd_size(self) -> Mapping[str, str]:
-        """Look at an odd size once for each pattern; what happens there is to the blame of no variant."""
+    def _try_odd_sizes(self) -> Mapping[str, str]:
+        """Try odd sizes once for each pattern; what happens there is to the blame of no variant."""
         if self.pattern.name in self.tried:
             return {}
         self.tried.add(self.pattern.name)
         self.show(None, Stage.IDLE)
         of_family = self.request.parameters, self.request.seed, self.variants
         with self._clock.during(RoundPart.CHECKING):
-            return tried_at_odd_size(self.session, self.sums, self.pattern, *of_family)
+            return tried_at_odd_sizes(self.session, self.sums, self.pattern, *of_family)
 
     def _results(self, odd_sizes: Mapping[str, str] = {}) -> dict[str, CaseResult]:
         return {variant.name: self._result(variant, odd_sizes.get(variant.name)) for variant in self.variants}

@@ -83,11 +83,14 @@ class ProblemPlace:
                 self._programs.noting(session, self._pattern.metric) as noted,
             ):
                 session.begin()
-                prepared_kernels, doubt = 0, ""
+                prepared_kernels, preparation_ns, doubt = 0, 0, ""
+                compiled: list[CompiledStage] = []
 
                 def prepared() -> None:
-                    nonlocal prepared_kernels, doubt
+                    nonlocal prepared_kernels, preparation_ns, doubt
                     session.wait()
+                    compiled.extend(CompiledStage.taken(session))
+                    preparation_ns = time.perf_counter_ns() - begin - sum(stage.host_ns for stage in compiled)
                     prepared_kernels = sum(kind == "kernel" for kind, _ in session.commands)
                     doubt = session.doubt
                     session.begin()
@@ -96,16 +99,19 @@ class ProblemPlace:
                 self._samples[variant] = start(function, session, self.binding.bound, self._parameters, prepared)
                 session.wait()
             host_ns = time.perf_counter_ns() - begin
-            compiled, kernels, devices = CompiledStage.taken(session), session.take_kernels(), session.take_devices()
+            compiled += CompiledStage.taken(session)
+            kernels, devices = session.take_kernels(), session.take_devices()
         self._modules[variant] = session.take_launched()
         self._queues, program = session.queue_count, self._programs.of(noted)
-        results = self._results(contents)
+        results, scratch = self._results(contents), session.take_scratch()
         return Started(
             *(host_ns, compiled, kernels, devices, results, changed, program, found),
             session.commands,
             prepared_kernels,
+            max(0, preparation_ns),
+            sum(array.nbytes for array in scratch),
             doubt or session.doubt,
-            self._beyond(contents, session.take_scratch()),
+            self._beyond(contents, scratch),
         )
 
     def reset(self) -> None:

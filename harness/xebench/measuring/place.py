@@ -168,6 +168,8 @@ class Started(msgspec.Struct, frozen=True):
         switches: the state of each of its environment variables (`xebench.session.switches`).
         commands: kind and name of each command that it submitted after its preparation.
         prepared_kernels: number of kernels that its preparation submitted.
+        preparation_ns: host time of its preparation, without the making of kernels.
+        scratch_bytes: device memory that its preparation allocated and keeps.
         doubt: reason to doubt its times, with its cure; "" if there is none.
     """
 
@@ -181,6 +183,8 @@ class Started(msgspec.Struct, frozen=True):
     switches: Mapping[str, str] = {}
     commands: Sequence[tuple[str, str]] = ()
     prepared_kernels: int = 0
+    preparation_ns: int = 0
+    scratch_bytes: int = 0
     doubt: str = ""
     beyond: Sequence[str] = ()
 

@@ -135,6 +135,8 @@ class RemotePlace:
             doubt=next((each.doubt for each in own if each.doubt), ""),
             beyond=one_after_another([each.beyond for each in own]),
             prepared_kernels=sum(each.prepared_kernels for each in own),
+            preparation_ns=max(each.preparation_ns for each in own),
+            scratch_bytes=sum(each.scratch_bytes for each in own),
         )
 
     def sample(

@@ -1,4 +1,4 @@
-"""Facts about one traced execution that reports remark on: what the host makes, allocates, moves and converts."""
+"""Facts about one traced execution that reports remark on: launches, and what the host makes, moves and does itself."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from xebench.session.recorder import MeasuredSample
 
 
 def traced_facts(measured: MeasuredSample) -> dict[str, Any]:
-    """Work of an execution besides its kernels.
+    """Work of an execution, beside the times of its kernels.
 
     Args:
         measured: the execution, with the calls of the host.
 
     Returns:
-        ``making_ns``: host time in which kernels were compiled and built; ``allocations``: their number; ``moved``:
-        bytes of copies by their route, and of fills; ``converted``: number of copies that change the type of the
-        elements, by what they do. Zeros are left out.
+        ``making_ns``: host time in which kernels were compiled and built; ``own_ns``: host time outside of all calls
+        that submit, wait, allocate or make kernels; ``allocations``: their number; ``launches``: number of launches and
+        of their work-items, by kernel; ``moved``: bytes of copies by their route, and of fills; ``converted``: number
+        of copies that change the type of the elements, by what they do. Zeros are left out.
     """
-    made = [call for call in measured.calls if call.kind in ("compile", "build")]
+    # a look-up of a kernel that is known already makes none
+    made = [call for call in measured.calls if call.kind in ("compile", "build") and not _is_found(call.name)]
     moved: Counter[str] = Counter()
     converted: Counter[str] = Counter()
     for event in measured.events:
@@ -29,8 +31,31 @@ def traced_facts(measured: MeasuredSample) -> dict[str, Any]:
             converted[event.name] += 1
     facts = {
         "making_ns": sum(call.submit_ended_host_ns - call.submit_began_host_ns for call in made),
+        "own_ns": _own_ns(measured),
         "allocations": sum(call.kind == "allocation" for call in measured.calls),
+        "launches": {name: list(counts) for name, counts in measured.launches.items()},
         "moved": dict(moved),
         "converted": dict(converted),
     }
     return {name: fact for name, fact in facts.items() if fact}
+
+
+def _is_found(name: str) -> bool:
+    return name.startswith("find compiled ")
+
+
+def _own_ns(measured: MeasuredSample) -> int:
+    """Time of the variant's thread in none of its recorded calls; 0 if it was not traced."""
+    whole = [call for call in measured.calls if call.kind == "execution"]
+    spans = [
+        (c.submit_began_host_ns, c.submit_ended_host_ns) for c in measured.calls if c not in whole and not c.thread
+    ]
+    spans += [(e.submit_began_host_ns or 0, e.submit_ended_host_ns or 0) for e in measured.events if not e.thread]
+    own_ns = 0
+    for call in whole:
+        at = call.submit_began_host_ns
+        for began, ended in sorted(spans):
+            own_ns += max(0, began - at)
+            at = max(at, ended)
+        own_ns += max(0, call.submit_ended_host_ns - at)
+    return own_ns

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import pandas as pd
@@ -13,7 +14,7 @@ from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.results import Run
 from xebench.results.columns import FACTS
-from xebench.vocabulary import Status
+from xebench.vocabulary import Metric
 
 #: Tolerance from which the error found is shown: smaller ones only allow for rounding in single precision.
 LOOSE_RTOL: Final = 1e-3
@@ -21,58 +22,67 @@ LOOSE_RTOL: Final = 1e-3
 NOTABLE_ERROR: Final = 0.01
 #: Multiple of its roof at which a case's declared work is doubted: roofs of caches are accurate to about 20 %.
 BEYOND_ROOF: Final = 1.5
+#: Host time, in ns, and part of the shorter side's time, from which a difference of the host's own work is shown.
+OWN_NS, OWN_PART = 3_000, 0.2
+#: The same of preparations; an allocation of a large array takes as long as some calls.
+PREPARATION_NS, PREPARATION_PART = 1_000_000, 10
+
+
+@dataclass(frozen=True)
+class Side:
+    """A case, with what was measured of it.
+
+    Attributes:
+        case: row of the table `cases`.
+        median_ns: median of its samples; None without any.
+        roof_fraction: share of its nearest roof; None if unknown.
+    """
+
+    case: Row
+    median_ns: float | None = None
+    roof_fraction: float | None = None
+
+    @cached_property
+    def traced(self) -> dict[str, Any] | None:
+        """The facts of its traced execution (`xebench.measuring.traced_facts`); None if there was none."""
+        return None if self.case["traced"] is None else dict(json.loads(self.case["traced"]))
 
 
 def case_remarks(run: Run) -> dict[str, list[str]]:
     """Remarks of each case, by its key; cases without any are left out."""
-    cases = {case["case_id"]: case for case in rows(run.cases)}
-    fractions = dict(run.summaries[["case_id", "roof_fraction"]].dropna().itertuples(index=False, name=None))
+    measured = {
+        row["case_id"]: (row["median_ns"], row["roof_fraction"])
+        for row in rows(run.summaries[["case_id", "median_ns", "roof_fraction"]])
+    }
+    sides = {case["case_id"]: Side(case, *measured.get(case["case_id"], ())) for case in rows(run.cases)}
     baselines = dict(run.pairs[["case_id", "baseline_case_id"]].itertuples(index=False, name=None))
-    found: dict[str, list[str]] = defaultdict(list)
-    for key, case in cases.items():
-        own, other = _traced(case), _traced(cases.get(baselines.get(key, "")))
-        remarks = [
-            _less_work(case),
-            _prepared(case),
-            _loose_tolerance(case),
-            *_of_facts(case),
-            case["odd_size"] if str(case["odd_size"]).startswith("wrong") else "",
-            *_doubles(case),
-            _beyond_roof(fractions.get(key)),
-            *_of_execution(own or {}),
-            *(_one_sided(own, other) if own is not None and other is not None else ()),
-        ]
-        found[key] += filter(None, remarks)
+    found = {}
+    for key, own in sides.items():
+        remarks = [remark for rule in OF_ONE for remark in rule(own)]
+        if (other := sides.get(baselines.get(key, ""))) is not None:
+            remarks += [remark for rule in OF_TWO for remark in rule(own, other)]
+        found[key] = remarks
     return {case: remarks for case, remarks in found.items() if remarks}
 
 
-def _traced(case: Row | None) -> dict[str, Any] | None:
-    """The facts of a case's traced execution (`xebench.measuring.traced_facts`); None if there was none."""
-    return None if case is None or case["traced"] is None else dict(json.loads(case["traced"]))
+# ---- of one case ------------------------------------------------------------------------------------------------
 
 
-def _of_facts(case: Row) -> list[str]:
-    """The remarks that columns have of their own."""
-    values = [(column.remark, case[column.name]) for column in FACTS if column.remark]
-    return [
-        remark.format(units.figure(value) if isinstance(value, float) else value) for remark, value in values if value
-    ]
+def _less_work(own: Side) -> Iterator[str]:
+    first, sampled = own.case["first_commands"], own.case["sampled_commands"]
+    if first is not None:
+        yield f"its first call submits {first} commands, its samples {sampled}"
 
 
-def _less_work(case: Row) -> str:
-    first, sampled = case["first_commands"], case["sampled_commands"]
-    return "" if first is None else f"its first call submits {first} commands, its samples {sampled}"
+def _prepared(own: Side) -> Iterator[str]:
+    if kernels := own.case["prepared_kernels"]:
+        yield f"its preparation submits {kernels} kernel{'s' if kernels > 1 else ''}"
 
 
-def _prepared(case: Row) -> str:
-    kernels = case["prepared_kernels"]
-    return f"its preparation submits {kernels} kernel{'s' if kernels > 1 else ''}" if kernels else ""
-
-
-def _loose_tolerance(case: Row) -> str:
+def _loose_tolerance(own: Side) -> Iterator[str]:
     """The error found beside a tolerance that may hide a lower precision."""
-    is_loose = (case["rtol"] or 0.0) >= LOOSE_RTOL and (case["tolerance_used"] or 0.0) >= NOTABLE_ERROR
-    return tolerance_words(case) if is_loose else ""
+    if (own.case["rtol"] or 0.0) >= LOOSE_RTOL and (own.case["tolerance_used"] or 0.0) >= NOTABLE_ERROR:
+        yield tolerance_words(own.case)
 
 
 def tolerance_words(case: Row) -> str:
@@ -85,39 +95,110 @@ def tolerance_words(case: Row) -> str:
     return f"error {units.percent(case['tolerance_used'])} of {', '.join(allowed)}"
 
 
-def _doubles(case: Row) -> list[str]:
-    kernels = json.loads(case["kernels"]) if isinstance(case["kernels"], str) else []
-    said = {
-        "fp64_beside_fp32": "computes in fp64, its arrays are float32",
-        "mixes_fp64_fp32": "has float64 arrays beside float32 ones",
-    }
-    found = [f"kernel {kernel['name']} {words}" for kernel in kernels for key, words in said.items() if kernel.get(key)]
-    return [*dict.fromkeys(found)]
+def _of_columns(own: Side) -> Iterator[str]:
+    """The remarks that columns have of their own."""
+    for column in FACTS:
+        if column.remark and (value := own.case[column.name]):
+            yield column.remark.format(units.figure(value) if isinstance(value, float) else value)
 
 
-def _beyond_roof(fraction: float | None) -> str:
-    if fraction is None or pd.isna(fraction) or fraction < BEYOND_ROOF:
-        return ""
-    return f"{units.figure(fraction)} times its roof: the compiler removed the work, or operations counts too much"
+def _odd_size(own: Side) -> Iterator[str]:
+    if str(own.case["odd_size"]).startswith("wrong"):
+        yield own.case["odd_size"]
 
 
-def _of_execution(own: Mapping[str, Any]) -> list[str]:
-    made = [f"{units.duration(own['making_ns'])} of each call go into a kernel"] if own.get("making_ns") else []
-    return [*made, *(f"{count} x {name} in each call" for name, count in own.get("converted", {}).items())]
+#: Remarks on kernels, by the keys of `cases.kernels`.
+OF_KERNELS: Final = {
+    "fp64_beside_fp32": "computes in fp64, its arrays are float32",
+    "mixes_fp64_fp32": "has float64 arrays beside float32 ones",
+}
 
 
-def _one_sided(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Work that one side does in each call and the other never does."""
-    found = []
-    mine, theirs = (side.get("moved", {}) for side in (own, other))
+def _kernels(own: Side) -> Iterator[str]:
+    kernels = json.loads(own.case["kernels"]) if isinstance(own.case["kernels"], str) else []
+    found = [
+        f"kernel {kernel['name']} {words}" for kernel in kernels for key, words in OF_KERNELS.items() if kernel.get(key)
+    ]
+    yield from dict.fromkeys(found)
+
+
+def _beyond_roof(own: Side) -> Iterator[str]:
+    fraction = own.roof_fraction
+    if fraction is not None and not pd.isna(fraction) and fraction >= BEYOND_ROOF:
+        yield f"{units.figure(fraction)} times its roof: the compiler removed the work, or operations counts too much"
+
+
+def _making(own: Side) -> Iterator[str]:
+    if making_ns := (own.traced or {}).get("making_ns"):
+        yield f"{units.duration(making_ns)} of each call go into making kernels"
+
+
+def _converted(own: Side) -> Iterator[str]:
+    for name, count in (own.traced or {}).get("converted", {}).items():
+        yield f"{count} x {name} in each call"
+
+
+# ---- of a case beside its baseline ------------------------------------------------------------------------------
+
+
+def _moved(own: Side, other: Side) -> Iterator[str]:
+    """Copies and fills that one side does in each call and the other never does."""
+    mine, theirs = _facts(own, other, "moved", {})
     for what in dict.fromkeys([*mine, *theirs]):
         if (what in mine) != (what in theirs):
             size = _size(mine.get(what, 0) + theirs.get(what, 0))
-            found.append(f"{what} {size} in each call{_whose(what in theirs)}")
-    if bool(own.get("allocations")) != bool(other.get("allocations")):
-        count = own.get("allocations", 0) + other.get("allocations", 0)
-        found.append(f"{count} allocation{'s' if count > 1 else ''} in each call{_whose('allocations' in other)}")
-    return found
+            yield f"{what} {size} in each call{_whose(what in theirs)}"
+
+
+def _allocations(own: Side, other: Side) -> Iterator[str]:
+    mine, theirs = _facts(own, other, "allocations", 0)
+    if bool(mine) != bool(theirs):
+        yield f"{mine + theirs} allocation{'s' if mine + theirs > 1 else ''} in each call{_whose(bool(theirs))}"
+
+
+def _launches(own: Side, other: Side) -> Iterator[str]:
+    """Kernels of both sides that one launches for more work-items; several launches may share the same ones."""
+    mine, theirs = _facts(own, other, "launches", {})
+    for kernel in mine.keys() & theirs.keys():
+        (count, items), (of_other, items_of_other) = mine[kernel], theirs[kernel]
+        if items != items_of_other and count != of_other:
+            yield f"{count} launches of kernel {kernel} in each call, {of_other} of its baseline"
+        elif items != items_of_other:
+            yield f"{items} work-items of kernel {kernel} in each call, {items_of_other} of its baseline"
+
+
+def _own_work(own: Side, other: Side) -> Iterator[str]:
+    """The host's own work, where it is part of what is timed."""
+    mine, theirs = _facts(own, other, "own_ns", 0)
+    if own.case["metric"] == Metric.WALL and abs(mine - theirs) >= max(OWN_NS, OWN_PART * _shorter(own, other)):
+        yield f"{units.duration(mine)} of each call are the host's own work, {units.duration(theirs)} of its baseline's"
+
+
+def _preparation(own: Side, other: Side) -> Iterator[str]:
+    mine, theirs = (side.case["preparation_ns"] or 0 for side in (own, other))
+    if abs(mine - theirs) >= max(PREPARATION_NS, PREPARATION_PART * _shorter(own, other)):
+        yield f"its preparation takes {_duration(mine)}, its baseline's {_duration(theirs)}"
+
+
+def _scratch(own: Side, other: Side) -> Iterator[str]:
+    mine, theirs = (side.case["scratch_bytes"] for side in (own, other))
+    if mine and theirs and mine != theirs:
+        yield f"{_size(mine)} of scratch, {_size(theirs)} of its baseline"
+
+
+def _facts(own: Side, other: Side, name: str, none: Any) -> tuple[Any, Any]:
+    """A fact of both traced executions; none of both where one was not traced."""
+    if own.traced is None or other.traced is None:
+        return none, none
+    return own.traced.get(name, none), other.traced.get(name, none)
+
+
+def _shorter(own: Side, other: Side) -> float:
+    return min((side.median_ns for side in (own, other) if side.median_ns), default=0.0)
+
+
+def _duration(time_ns: float) -> str:
+    return units.duration(time_ns) if time_ns else "no time"
 
 
 def _whose(of_baseline: bool) -> str:
@@ -130,11 +211,11 @@ def _size(size_bytes: int) -> str:
     return f"{units.figure(size_bytes / scale)} {name}"
 
 
-def untried_line(run: Run) -> str:
-    """The number of patterns that were run at even sizes alone, in one line; empty if there are none."""
-    cases = run.part("cases", ("pattern", "odd_size", "status"))
-    tried = cases[cases["status"] == Status.OK].groupby("pattern")["odd_size"].count()
-    without = int((tried == 0).sum())
-    if not without:
-        return ""
-    return f"{without} of {len(tried)} patterns ran only at multiples of a work-group: no odd size was tried"
+#: The rules for remarks, in the order in which reports show them.
+OF_ONE: Final[tuple[Callable[[Side], Iterator[str]], ...]] = (
+    *(_less_work, _prepared, _loose_tolerance, _of_columns, _odd_size),
+    *(_kernels, _beyond_roof, _making, _converted),
+)
+OF_TWO: Final[tuple[Callable[[Side, Side], Iterator[str]], ...]] = (
+    *(_moved, _allocations, _launches, _own_work, _preparation, _scratch),
+)

@@ -10,7 +10,6 @@ import pandas as pd
 
 from xebench.records.claim import from_json, is_expected
 from xebench.records.device_facts import ROOF_DOUBT, noise_floor
-from xebench.report.case_remarks import untried_line
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
 from xebench.results.analysis.judge import in_brief
@@ -298,15 +297,6 @@ def _short(run: Run) -> int:
     return int((run.pairs["times_empty_kernel"] < FEW).sum())
 
 
-def remarks(run: Run) -> list[str]:
-    """Remarks on a run's results, a line each."""
-    lines = (
-        *(above_roofs_line, lacking_line, disturbed_line, untried_line),
-        *(flag_line, instance_line, edited_line, fixed_cost_line),
-    )
-    return [text for line in lines if (text := line(run))]
-
-
 def notes(run: Run) -> list[str]:
     """Notes on the whole run, a line each: its noise, its compilers, and the remarks."""
     return [*filter(None, [noise_line(run), compilers_line(run)]), *remarks(run)]
@@ -319,8 +309,7 @@ def brief_remarks(run: Run) -> list[str]:
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
-    others = _one_instance(run), edited_line(run), _fixed_cost(run)
-    return [*failed, *unmeasured, *_many_flags(run), *filter(None, others)]
+    return [*failed, *unmeasured, *(line for _, brief in OF_RUN if brief is not None for line in _lines(brief(run)))]
 
 
 def _many_flags(run: Run) -> list[str]:
@@ -349,3 +338,42 @@ def _one_instance(run: Run) -> str:
 def _fixed_cost(run: Run) -> str:
     short = _short(run)
     return f"fixed cost draws {short} of {len(run.pairs)} speed-ups towards 1: take a larger preset" if short else ""
+
+
+def untried_line(run: Run) -> str:
+    """The patterns that were tried at no odd size, though none was excluded, in one line; empty if there are none."""
+    cases = run.part("cases", ("pattern", "odd_size")).dropna()
+    right = cases[~cases["odd_size"].str.startswith("not tried")]["pattern"]
+    untried = [pattern for pattern in cases["pattern"].unique() if pattern not in set(right)]
+    if not untried:
+        return ""
+    named = ", ".join(untried[:NAMED])
+    more = f" and {len(untried) - NAMED} more" if len(untried) > NAMED else ""
+    count = cases["pattern"].nunique()
+    return f"{len(untried)} of {count} patterns could not run at odd sizes, and need odd_sizes=: {named}{more}"
+
+
+#: Most patterns that a line names.
+NAMED: Final = 3
+
+#: The rules for remarks on a run, in the order in which reports show them: in full, and in a few words where they bear
+#: on the answers.
+OF_RUN: Final[tuple[tuple[Callable[[Run], str], Callable[[Run], str | list[str]] | None], ...]] = (
+    (above_roofs_line, None),
+    (lacking_line, None),
+    (disturbed_line, None),
+    (flag_line, _many_flags),
+    (instance_line, _one_instance),
+    (edited_line, edited_line),
+    (fixed_cost_line, _fixed_cost),
+    (untried_line, untried_line),
+)
+
+
+def remarks(run: Run) -> list[str]:
+    """Remarks on a run's results, a line each."""
+    return [text for line, _ in OF_RUN if (text := line(run))]
+
+
+def _lines(said: str | list[str]) -> list[str]:
+    return [said] if isinstance(said, str) and said else list(said)

@@ -172,6 +172,8 @@ FACTS: Final = (
         "Commands, without barriers, of the first call in an instance whose samples submitted fewer; null if none did.",
     ),
     count("sampled_commands", "Most commands that a sample of that instance submitted."),
+    count("preparation_ns", "Shortest host time of its preparation, without the making of kernels.", "ns"),
+    count("scratch_bytes", "Device memory that its preparation allocated and keeps.", "bytes"),
     count("prepared_kernels", "Kernels that its preparation submitted."),
     count(
         "data_sets",
@@ -200,7 +202,11 @@ FACTS: Final = (
     ),
     text("doubt", "Reason to doubt the times of its commands, with the cure; null if there is none."),
     text("error_text", "Whole text of the error, if the reason has only its first line."),
-    text("odd_size", "Result at a size that is no multiple of a work-group, in one untimed call; null if not tried."),
+    text(
+        "odd_size",
+        "Result at sizes that are no multiples of a work-group, in untimed calls: right at ..., wrong at ..., or the "
+        "reason why there is none: not tried: ...; null where none was asked for.",
+    ),
     text(
         "results_note",
         "Oddity of the reference: all zero, or the same for every seed; null if there is none.",
@@ -208,9 +214,10 @@ FACTS: Final = (
     ),
     text(
         "traced",
-        "JSON object: what a traced execution did beside its kernels: making_ns (kernels compiled and built), "
-        "allocations, moved (bytes of copies by route, and of fills), converted (copies that change the elements' "
-        "type).",
+        "JSON object: what a traced execution did: making_ns (kernels compiled and built), own_ns (the host outside of "
+        "all calls that submit, wait, allocate or make kernels), allocations, launches (launches and their work-items "
+        "by kernel), moved (bytes of copies by route, and of fills), converted (copies that change the "
+        "elements' type).",
     ),
 )
 

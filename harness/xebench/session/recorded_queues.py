@@ -162,7 +162,7 @@ class RecordedQueues(recording.Recording):
                 measured = self.measure(timed)
         finally:
             self._recorder, self.records_direct_calls = recorder, recorded
-        return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns))
+        return replace(measured, calls=trace.calls(measured.begin_ns, measured.host_ns), launches=trace.launches)
 
     def use_ranks(self, ranks: Ranks) -> None:
         """Use another communicator."""

@@ -52,6 +52,7 @@ class MeasuredSample:
         kernels: identities of kernels that the variant launched for the first time.
         session_ns: the part of ``host_ns`` that passed in calls of the session that submit.
         doubt: reason to doubt these times, with its cure; "" if there is none.
+        launches: number of launches and of their work-items in a traced execution, by kernel.
     """
 
     host_ns: int
@@ -63,6 +64,7 @@ class MeasuredSample:
     kernels: Sequence[dict[str, Any]] = field(default_factory=list)
     session_ns: int = 0
     doubt: str = ""
+    launches: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of_ranks(cls, ranks: Sequence[MeasuredSample]) -> MeasuredSample:

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from math import prod
 from typing import Any, Final
 
 import dpctl
@@ -25,7 +26,7 @@ import numpy as np
 from numba_sycl import DeviceEvent, kernel_store
 from numba_sycl.device_kernel import DeviceKernel
 from numba_sycl.launch import PreparedLaunch
-from numba_sycl.signature import as_usm_array, name_of
+from numba_sycl.signature import as_usm_array, index_space_extents, name_of
 from numba_sycl.sycl_types import Event, UsmArray
 from xebench.dpex import direct_calls
 from xebench.records.events import EventTimes, HostCall
@@ -256,12 +257,14 @@ class HostTrace:
     Attributes:
         recorder: recorder of the execution's commands.
         kept: calls that submit nothing, by end time.
+        launches: number of launches and of their work-items, by kernel.
     """
 
     def __init__(self, clock: Callable[[], int]) -> None:
         self.clock = clock
         self.recorder = _Recorder(self)
         self.kept: list[_Call] = []
+        self.launches: dict[str, tuple[int, int]] = {}
         self._threads = {threading.get_ident(): 0}
         self._own = threading.local()
 
@@ -312,11 +315,17 @@ class HostTrace:
             if original.__name__ == "call_directly" and _is_new_array(result, arguments[2:]):
                 self.kept.append(call.as_allocation(f"{result.nbytes} bytes for {arguments[1].__name__}"))
             call.name = self._name(kind, original.__name__, arguments, result)
+            if original.__name__ == "launch":
+                self._count(*arguments[1:3])
             if isinstance(arguments[0], DeviceEvent):
                 self.recorder.is_over(arguments[0])
             return result
 
         return stand_in
+
+    def _count(self, kernel: Any, index_space: Any) -> None:
+        count, items = self.launches.get(name_of(kernel), (0, 0))
+        self.launches[name_of(kernel)] = count + 1, items + prod(index_space_extents(index_space)[0])
 
     def _name(self, kind: str, function: str, arguments: tuple[Any, ...], result: Any) -> str:
         if kind == "allocation":
