@@ -131,8 +131,8 @@ class Pattern:
             are not judged at our sizes.
         short_launches: reason why launches at a GPU's sizes are shorter than 25 empty kernels (launching then costs
             more than 4 % of the time); empty if none is.
-        odd_sizes: sizes in place of the smoke preset's that are no multiples of a work-group, at which each variant runs
-            once, untimed; None: each integer less one; {}: the lesson needs its even sizes.
+        odd_sizes: sizes of the smoke preset that are no multiples of a work-group, at which each variant runs once,
+            untimed; None: each integer less one; {}: the lesson needs its even sizes.
         stand_in: description of a substitute, if the lesson's own program is not measured: the call that Python lacks
             or the program that the guide lacks, what was tried, and the substitute. Claims of such patterns are counted
             apart.
