@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Pattern, Problem, device_func, inout, output
+from xebench import Pattern, Problem, device_func, inout, kernel, output
 from xebench import kernel_api as kapi
 
 from .kernels import change_last, double, double_and_one_more, double_even, double_where_nan, halve_in_place
@@ -418,3 +418,127 @@ def launches_a_device_function(session, p):
 @not_allowed.intermediate
 def launches_over_a_tuple(session, p):
     session.launch(double, (p.n,), p.x, p.y)
+
+
+@device_func
+def smoothed(a, b, c):
+    return np.float32(0.05) * a + np.float32(0.9) * b + np.float32(0.05) * c
+
+
+@kernel
+def smooth(item: kapi.Item, u, v):
+    i = item.get_id(0)
+    n = u.shape[0]
+    v[i] = smoothed(u[max(i - 1, 0)], u[i], u[min(i + 1, n - 1)])
+
+
+in_place = declare("in_place", rtol=0.03)
+in_place.problem(lambda rng, n: Problem(u=inout(rng.random(n).astype(np.float32) + np.float32(1))))
+
+
+@in_place.reference
+def smoothed_once(p):
+    u = np.pad(p.u, 1, mode="edge")
+    return {"u": smoothed_on_host(u[:-2], u[1:-1], u[2:])}
+
+
+def smoothed_on_host(a, b, c):
+    return np.float32(0.05) * a + np.float32(0.9) * b + np.float32(0.05) * c
+
+
+@in_place.naive
+def by_scratch(session, p):
+    scratch = session.alloc(p.n, np.float32)
+
+    def sample():
+        session.launch(smooth, kapi.Range(p.n), p.u, scratch)
+        session.copy(p.u, scratch)
+
+    return sample
+
+
+@in_place.optimized
+def where_it_is(session, p):
+    session.launch(smooth, kapi.Range(p.n), p.u, p.u)
+
+
+@kernel
+def maximum_by_atomics(item: kapi.Item, x, bins, largest):
+    i = item.get_id(0)
+    kapi.AtomicRef(largest, bins[i]).fetch_max(x[i])
+
+
+@kernel
+def maximum_by_test(item: kapi.Item, x, bins, largest):
+    i = item.get_id(0)
+    before = largest[bins[i]]
+    if before < x[i]:
+        largest[bins[i]] = x[i]
+
+
+maxima = declare("maxima")
+
+
+@maxima.problem
+def numbers_in_bins(rng, n):
+    bins = rng.integers(0, 4, n, np.int32)
+    return Problem(x=7 + bins, bins=bins, largest=output(4, np.int32))
+
+
+@maxima.reference
+def largest_of_bins(p):
+    largest = np.zeros(4, np.int32)
+    np.maximum.at(largest, p.bins, p.x)
+    return {"largest": largest}
+
+
+@maxima.naive
+def with_atomics(session, p):
+    session.fill(p.largest, 0)
+    session.launch(maximum_by_atomics, kapi.Range(p.n), p.x, p.bins, p.largest)
+
+
+@maxima.optimized
+def with_a_test(session, p):
+    session.fill(p.largest, 0)
+    session.launch(maximum_by_test, kapi.Range(p.n), p.x, p.bins, p.largest)
+
+
+@kernel
+def running_sums(item: kapi.Item, rows):
+    row = item.get_id(0)
+    for column in range(1, rows.shape[1]):
+        rows[row, column] += rows[row, column - 1]
+
+
+@kernel
+def swap_pairs(item: kapi.Item, rows):
+    row = item.get_id(0)
+    for column in range(0, rows.shape[1], 2):
+        first = rows[row, column]
+        rows[row, column] = rows[row, column + 1]
+        rows[row, column + 1] = first
+
+
+@kernel
+def clear_by_all(item: kapi.NdItem, rows):
+    rows[item.get_local_id(0), 0] = np.float32(0)
+
+
+own_elements = declare("own_elements", rtol=1e-4, odd_sizes={})
+own_elements.problem(lambda rng, n: Problem(rows=inout(rng.random((n, 8)).astype(np.float32))))
+
+
+@own_elements.reference
+def swapped_sums(p):
+    sums = np.cumsum(p.rows, axis=1, dtype=np.float64)
+    swapped = sums.reshape(p.n, 4, 2)[:, :, ::-1].reshape(p.n, 8)
+    swapped[:, 0] = 0
+    return {"rows": swapped.astype(np.float32)}
+
+
+@own_elements.naive
+def each_its_own(session, p):
+    session.launch(running_sums, kapi.Range(p.n), p.rows)
+    session.launch(swap_pairs, kapi.Range(p.n), p.rows)
+    session.launch(clear_by_all, kapi.NdRange((4 * p.n,), (p.n,)), p.rows)

@@ -213,3 +213,24 @@ def test_one_of_several_valid_results_is_judged_by_the_pattern() -> None:
         "error",
         "reference: @pattern.check accepts outputs that nothing wrote: make it check all of them",
     )
+
+
+def races(pattern: str) -> dict[str, str | None]:
+    done = measure(CARELESS, pattern)
+    assert {case["status"] for case in done.cases.values()} == {"ok"}
+    return {name: case["races"] for name, case in done.cases.items()}
+
+
+def test_a_stencil_in_place_is_a_race() -> None:
+    words = "kernel smooth reads u[0] in one work-item and stores it in another: a race"
+    assert races("in_place") == {"by_scratch": None, "where_it_is": words}
+
+
+def test_a_maximum_by_test_and_plain_store_is_a_race() -> None:
+    found = races("maxima")
+    assert found["with_atomics"] is None
+    assert (found["with_a_test"] or "").startswith("kernel maximum_by_test reads largest[")
+
+
+def test_work_items_that_use_their_own_elements_or_store_equal_values_are_none() -> None:
+    assert races("own_elements") == {"each_its_own": None}

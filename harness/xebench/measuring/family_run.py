@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
@@ -25,6 +26,7 @@ from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import find_pattern, require_device
 from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
+from xebench.measuring.races import RaceFinder
 from xebench.measuring.remote import BeginProblem
 from xebench.measuring.result_rules import ResultRules
 from xebench.measuring.samples import RowStream
@@ -112,7 +114,10 @@ class FamilyRun:
         if first and self._loop is not None:
             self._loop.trace()
             self.rows.flush()
-            odd_sizes = self._try_odd_sizes()
+            if self.pattern.name not in self.tried:
+                self.tried.add(self.pattern.name)
+                self._find_races()
+                odd_sizes = self._try_odd_sizes()
         results = self._results(odd_sizes)
         if self._loop is not None:
             self._loop.close()
@@ -200,11 +205,19 @@ class FamilyRun:
         rules = ResultRules.of(self.pattern, host_view(data.problem, parameters))
         return replace(data.expected(self.pattern, parameters, ranks), rules=rules)
 
+    def _find_races(self) -> None:
+        """Call each variant of this process once more, with a look at its kernels."""
+        self.show(None, Stage.IDLE)
+        assert self._places is not None
+        for run in self.variants:
+            if run.is_good() and not run.variant.ranks and not run.variant.environment:
+                finder = RaceFinder()
+                with suppress(Exception), finder.watching(self.session):
+                    self._places.of(run.variant).sample(run.name, 1)
+                run.facts["races"] = "; ".join(finder.found) or None
+
     def _try_odd_sizes(self) -> Mapping[str, str]:
         """Try odd sizes once for each pattern; what happens there is to the blame of no variant."""
-        if self.pattern.name in self.tried:
-            return {}
-        self.tried.add(self.pattern.name)
         self.show(None, Stage.IDLE)
         of_family = self.request.parameters, self.request.seed, self.variants
         with self._clock.during(RoundPart.CHECKING):

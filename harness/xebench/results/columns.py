@@ -213,6 +213,12 @@ FACTS: Final = (
         remark="{}",
     ),
     text(
+        "races",
+        "Element that one work-item of a kernel stores and another uses, in no certain order, as the first work-items "
+        "show in plain Python; null if none was found.",
+        remark="{}",
+    ),
+    text(
         "traced",
         "JSON object: what a traced execution did: making_ns (kernels compiled and built), own_ns (the host outside of "
         "all calls that submit, wait, allocate or make kernels), allocations, launches (launches and their work-items "
