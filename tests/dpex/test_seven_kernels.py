@@ -11,7 +11,7 @@ import pytest
 from numba_sycl.stacks import is_current, this_compiler
 from xebench.results import load_run
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.nightly]
 FILE = Path(__file__).with_name("seven_kernels.py")
 
 

@@ -206,12 +206,14 @@ class Instances:
     def limits(self) -> InstanceLimits:
         """Limits of the next instance: its part, and no more blocks than the others have left.
 
-        One that stays alone has as many blocks as its interval needs to be believed at the stop. All but the first warm
-        up for as long as a slow start that was seen.
+        One that may stay alone has as many blocks as its interval needs to be believed at the stop. All but the first
+        warm up for as long as a slow start that was seen.
         """
         most = max(1, min(self._share.max_blocks, self._sampling.max_blocks - self._blocks))
-        alone = self._sampling.min_instances == 1 and not self._taken
-        least = max(self._share.min_blocks, self._share.first_blocks) if alone else self._share.min_blocks
+        least = self._share.min_blocks
+        if not self._taken and (self._sampling.min_instances == 1 or self._sampling.alone_s):
+            least = max(least, self._share.first_blocks)
+            most = max(most, min(least, self._sampling.max_blocks))
         starts = [one.start.length for known in self._known for one in known.values() if one.start.over]
         share = replace(
             self._share,

@@ -20,7 +20,7 @@ from random_kernels import GROUP, ITEMS, TILES, RandomKernel, random_kernels
 
 from numba_sycl.stacks import is_current
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.nightly]
 
 #: What bounds of loops may be.
 BOUND = 4
