@@ -132,7 +132,12 @@ def test_commands_that_need_the_offline_compiler(checkout: Path) -> None:
 @pytest.mark.device
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("page", "number"), [(page, number) for page, numbers in PROGRAMS.items() for number in numbers]
+    ("page", "number"),
+    [
+        pytest.param(page, number, marks=() if page == "README.md" else pytest.mark.nightly)
+        for page, numbers in PROGRAMS.items()
+        for number in numbers
+    ],
 )
 def test_examples_in_python_run(page: str, number: int, checkout: Path) -> None:
     examples = [fence.text for fence in fences(page) if fence.language == "python"]

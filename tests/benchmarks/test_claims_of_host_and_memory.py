@@ -133,6 +133,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return xebench.load_run(output)
 
 
+@pytest.mark.nightly
 @pytest.mark.device
 def test_sizes_that_divide_nothing_are_right(odd: Run) -> None:
     assert set(odd.cases["pattern"]) == {name for name, info in INFOS.items() if "n" in info.presets["smoke"]}

@@ -20,6 +20,7 @@ from xebench.patterns.problem import device_bytes
 from xebench.patterns.registry import discover
 from xebench.system.runtime import missing
 
+pytestmark = pytest.mark.nightly
 INFOS = {info.name: info for info in discover()}
 
 #: Of no generation of Intel's: wide sub-groups alone, no double precision, little shared local memory.

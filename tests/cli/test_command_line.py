@@ -68,6 +68,7 @@ def test_a_process_ends_likewise() -> None:
     assert done.stderr.startswith("xebench: no command 'nonsense': known are ab, build,")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("program", ["pages.measured readme", "pages.measured stacks", "studies.intervals"])
 def test_programs_about_xebench_read_their_arguments(program: str) -> None:
     command = [sys.executable, "-m", *f"tools.{program}".split()]

@@ -179,7 +179,13 @@ def shaped(whole: Run, tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+#: Shapes of which every test run makes every page; the others are nightly.
+OFTEN = ("one variant", "all failed", "latin-1")
+
+
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=() if shape in OFTEN else pytest.mark.nightly) for shape in SHAPES]
+)
 def test_every_shape_of_run_is_shown_by_every_command(
     shape: str, shaped: Callable[[str], Path], folder: Path, here: Here
 ) -> None:
@@ -207,6 +213,7 @@ def test_every_shape_of_run_is_shown_by_every_command(
         assert ("fp32 operations" in page) == (shape != "no roofs")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_file_has_its_generated_code(pattern: str, folder: Path, here: Here, tmp_path: Path) -> None:
     fake = isa_kit.fake_ocloc(tmp_path / "fake")

@@ -33,6 +33,7 @@ def modules() -> dict[str, dict[str, Any]]:
     return {order: json.loads(process.communicate()[0]) for order, process in zip(orders, processes, strict=True)}
 
 
+@pytest.mark.nightly
 def test_numba_dpex_s_own_kernels_keep_their_bytes(modules: dict[str, dict[str, Any]]) -> None:
     alone = modules["alone"]["theirs"]
     assert len(alone[0]) == 20
@@ -40,6 +41,7 @@ def test_numba_dpex_s_own_kernels_keep_their_bytes(modules: dict[str, dict[str, 
     assert modules["after"]["theirs"] == alone
 
 
+@pytest.mark.nightly
 def test_our_kernels_are_the_same_in_either_order(modules: dict[str, dict[str, Any]]) -> None:
     (ours,) = modules["before"]["ours"]
     assert modules["after"]["ours"] == [ours]

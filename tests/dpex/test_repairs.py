@@ -51,6 +51,7 @@ def repaired() -> dict[str, Any]:
     return outcomes
 
 
+@pytest.mark.nightly
 def test_lazy_registries(plain: dict[str, Any], repaired: dict[str, Any]) -> None:
     assert "No definition for lowering" in plain["lazy_registries"]
     assert repaired["lazy_registries"] is True

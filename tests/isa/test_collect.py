@@ -36,6 +36,7 @@ def launches(found: Collected, pattern: str) -> list[KernelLaunch]:
     return [launch for launch in found.launches if launch.pattern == pattern]
 
 
+@pytest.mark.nightly
 def test_kernels_are_what_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_SYCL_NARROW", "on")  # as on a GPU
     found = collected("slm_convolution_cache")

@@ -15,6 +15,12 @@ pytestmark = pytest.mark.device
 GROUP, GROUPS = 44, 2  # 44 is a multiple of neither 8 nor 16 nor 32
 ITEMS = GROUP * GROUPS
 SIZES = (8, 16, 32)
+#: The size that kernels of the guide ask for; of the others every type is nightly.
+USUAL = 16
+
+
+def rarely(size):
+    return () if size == USUAL else pytest.mark.nightly
 
 
 def ids_kernel(size):
@@ -74,7 +80,7 @@ def exchange_kernel(size):
     return exchange
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [pytest.param(size, marks=rarely(size)) for size in SIZES])
 @pytest.mark.parametrize("dtype", kit.DTYPES)
 def test_lanes_exchange_and_combine_values(dtype, size):
     kit.require(dtype, size)
@@ -211,7 +217,11 @@ def block_kernel(size):
 # Blocks are moved as unsigned integers, so one type of each width tells the rest at sizes other than 16.
 BLOCK_CASES = [
     *((dtype, 16) for dtype in kit.DTYPES),
-    *((dtype, size) for size in (8, 32) for dtype in (np.uint8, np.int16, np.float32, np.float64)),
+    *(
+        pytest.param(dtype, size, marks=rarely(size))
+        for size in (8, 32)
+        for dtype in (np.uint8, np.int16, np.float32, np.float64)
+    ),
 ]
 
 

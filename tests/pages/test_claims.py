@@ -25,6 +25,7 @@ def answered() -> Answered:
     return Answered(discover(), reference_runs(), data("claim_notes"))
 
 
+@pytest.mark.nightly
 @stored.needed
 @pytest.mark.slow
 def test_every_claim_is_in_it(answered: Answered) -> None:

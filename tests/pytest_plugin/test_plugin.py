@@ -334,6 +334,7 @@ def test_the_example_of_an_own_kernel_and_of_dpnp_passes(tmp_path: Path) -> None
     assert "test_kernel" in compared.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.device
 def test_patterns_are_items_that_tell_a_wrong_variant(tmp_path: Path) -> None:
     right_call = "(interleaved, work_items(p, work_group_size), p.a,"

@@ -206,6 +206,7 @@ def test_a_file_that_a_run_names_is_neither_read_nor_executed(tmp_path: Path) ->
     assert not (tmp_path / "executed").exists() and "open(" not in page
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_whole_suites_page_is_small() -> None:
     run = load_run(RESULTS / "cpu-epyc-2-cores")

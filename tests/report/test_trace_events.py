@@ -213,6 +213,7 @@ def test_devices_of_such_a_run_begin_at_the_same_moment() -> None:
     assert all(event["dur"] == 0.04 for event in kernels)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(some.lists(COMMANDS, min_size=1, max_size=3), some.integers(0, 200))

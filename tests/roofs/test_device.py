@@ -40,6 +40,7 @@ def test_a_child_process_measures_and_answers() -> None:
     assert (result.probe, result.status) == ("slm_read", "ok")
 
 
+@pytest.mark.nightly
 def test_a_look_at_every_group(monkeypatch: pytest.MonkeyPatch) -> None:
     from xebench.roofs.bench import Bench, measure_probes
     from xebench.session.session import Session

@@ -251,7 +251,7 @@ def test_a_run_is_measured_in_three_sessions_and_nothing_twice(tmp_path: Path) -
 
 def at_second_instance(path: Path) -> None:
     """A copy of the gate's file, whose gate is in the second instance."""
-    text = (FAULTY / "gate.py").read_text().replace("BEFORE_THE_GATE = 20", "BEFORE_THE_GATE = 5\nprepared = []")
+    text = (FAULTY / "gate.py").read_text().replace("BEFORE_THE_GATE = 20", "BEFORE_THE_GATE = 15\nprepared = []")
     text = text.replace("    calls = 0\n", "    calls = 0\n    prepared.append(session)\n", 1)
     write_pattern(path, text.replace("while calls > BEFORE", "while len(prepared) > 1 and calls > BEFORE"))
 
@@ -422,6 +422,7 @@ def test_a_full_disk_ends_the_run_and_not_what_is_on_it(tmp_path: Path) -> None:
     assert set(load_run(run.output).cases["status"]) == {"ok"}
 
 
+@pytest.mark.nightly
 def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupted(tmp_path: Path) -> None:
     with going(tmp_path / "run") as run:
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -438,6 +439,7 @@ def test_a_disk_with_room_for_the_manifest_alone_says_that_the_run_was_interrupt
     assert load_run(run.output).complete
 
 
+@pytest.mark.nightly
 def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_path: Path) -> None:
     budget = ("--run-budget", "50000", "--timeout", "100000")
     with going(tmp_path / "run", *budget, names=("gated", *GATE[2:]), program=("-c", LEAPING)) as run:
@@ -453,7 +455,7 @@ def test_a_hang_does_not_outlast_the_budget_of_the_run_by_its_whole_timeout(tmp_
     assert set(load_run(run.output).cases["status"]) == {"ok"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.nightly)])
 def test_samples_of_a_pass_that_was_cut_off_do_not_count(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "second_pass.py"
     write_pattern(path, SECOND_ROUND)

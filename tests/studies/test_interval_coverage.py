@@ -7,6 +7,7 @@ import pytest
 from tools.studies.intervals import ESTIMATORS, NOISES, coverage, coverage_when_stopping
 from xebench.measuring.sampling import Sampling
 
+pytestmark = pytest.mark.nightly
 IN_USE = ESTIMATORS["order statistics, in use"]
 INDEPENDENT = [name for name in NOISES if name != "ratio correlated, 0.3"]
 

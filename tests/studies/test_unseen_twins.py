@@ -13,7 +13,7 @@ from tools.studies.unseen.cases import BUILD_OPTIONS, TWINS, Case, cases
 from xebench import opencl_kernel
 from xebench.session.session import Session
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.nightly]
 
 CASES = list(cases())
 #: Divisions are rounded to within 2.5 units in OpenCL C.

@@ -24,7 +24,7 @@ from numba_sycl import kernel_api as kapi
 from numba_sycl.stacks import is_current
 from numba_sycl.tensor import tensor as dpt
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.nightly]
 
 F4, F8, I1, I2, I4, I8 = np.float32, np.float64, np.int8, np.int16, np.int32, np.int64
 U1, U2, U4, U8, C8, C16 = np.uint8, np.uint16, np.uint32, np.uint64, np.complex64, np.complex128

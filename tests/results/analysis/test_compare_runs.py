@@ -128,6 +128,7 @@ def test_two_empty_runs_make_an_empty_table() -> None:
     assert compare_runs(Synthetic().run(), Synthetic().run()).empty
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_differs_between_instances_is_in_the_interval() -> None:
     def instances(seed: int) -> Run:
