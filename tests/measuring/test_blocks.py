@@ -71,6 +71,11 @@ def test_every_position_is_taken_equally_often_by_a_pair() -> None:
     assert Counter(next(orders)[0] for _ in range(40)) == {"a": 20, "b": 20}
 
 
+def test_variants_come_in_every_order() -> None:
+    orders = block_orders(("a", "b", "c"), 7)
+    assert len({tuple(next(orders)) for _ in range(100)}) == 6
+
+
 def test_warm_up_ends_when_times_fall_no_more_and_is_recorded() -> None:
     bench = Bench(dict.fromkeys(NAMES, 0.001), cold=3)
     done = sample(bench, stop_after(4), Sampling(budget_s=100, min_blocks=1))
