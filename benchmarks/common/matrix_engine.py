@@ -29,7 +29,8 @@ __attribute__((overloadable)) float8 intel_sub_group_bf16_bf16_matrix_mad_k16(le
 #endif
 
 __attribute__((intel_reqd_sub_group_size(LANES)))
-__kernel void multiply_tiles(__global const void *a, __global const void *b, __global float *c, const int n) {
+__kernel void multiply_tiles(__global const void *a, __global const void *b, __global float *c, const int n,
+                             const int depth) {
     __global const left_t *of_a = (__global const left_t *)a;
     __global const int *of_b = (__global const int *)b;
     const int lane = get_local_id(0) % LANES;
@@ -39,7 +40,7 @@ __kernel void multiply_tiles(__global const void *a, __global const void *b, __g
     EACH(i, TALL)
         EACH(j, WIDE)
             sum[i][j] = 0.0f;
-    for (int k = 0; k < n; k += 16) {
+    for (int k = 0; k < depth; k += 16) {
         int8 right[WIDE];
         EACH(j, WIDE)
             EACH(r, 8)
@@ -47,7 +48,7 @@ __kernel void multiply_tiles(__global const void *a, __global const void *b, __g
         EACH(i, TALL) {
             left_tile left;
             EACH(r, 8)
-                ((left_t *)&left)[r] = of_a[((row + i * 8 + r) * n + k) / PER_LANE + lane];
+                ((left_t *)&left)[r] = of_a[((row + i * 8 + r) * depth + k) / PER_LANE + lane];
             EACH(j, WIDE)
                 sum[i][j] = intel_sub_group_bf16_bf16_matrix_mad_k16(left, right[j], sum[i][j]);
         }
@@ -85,26 +86,32 @@ def sub_groups(n, lanes, tall, wide, block=BLOCK):
     return kapi.NdRange((n // columns * lanes, n // rows), group)
 
 
-def small_numbers(rng, n, block=BLOCK):
+def small_numbers(rng, n, depth, block=BLOCK):
     """A problem of whole numbers that are exact in bfloat16, and their sums in float32.
 
     Args:
+        n: rows and columns of the product.
+        depth: columns of the left factor, rows of the right one.
         block: rows and columns of which the matrices have a whole number.
     """
-    if n % block:
-        raise ValueError(f"n={n}: blocks must be whole, so give a multiple of {block}")
-    a, b = (bfloat16(rng.integers(0, 10, (n, n), dtype=np.uint8).astype(np.float32)) for _ in range(2))
+    for name, size in (("n", n), ("depth", depth)):
+        if size % block:
+            raise ValueError(f"{name}={size}: blocks must be whole, so give a multiple of {block}")
+    a, b = (
+        bfloat16(rng.integers(0, 10, shape, dtype=np.uint8).astype(np.float32)) for shape in ((n, depth), (depth, n))
+    )
     return Problem(
         a=a,
         b=in_pairs(b),
         c=output((n, n), np.float32),
-        bytes_moved=(2 + 2 + 4) * n * n,
+        bytes_moved=(2 + 2) * n * depth + 4 * n * n,
     )
 
 
 def product(p):
     """The product of both factors, in float32."""
-    b = p.b.reshape(p.n // 2, p.n, 2).transpose(0, 2, 1).reshape(p.n, p.n)
+    rows, columns = p.b.shape
+    b = p.b.reshape(rows // 2, columns, 2).transpose(0, 2, 1).reshape(rows, columns)
     return _float32(p.a) @ _float32(b)
 
 

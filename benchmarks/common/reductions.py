@@ -5,6 +5,8 @@ import numpy as np
 from xebench import Problem, ceil_div, device_func, kernel, output
 from xebench import kernel_api as kapi
 
+THREADS = 8  # that a compute unit of Intel's GPUs holds; older ones 7
+
 
 def numbers(rng, n):
     """The problem."""
@@ -36,6 +38,24 @@ def tree(item, scratch):
 
 
 @kernel
+def add_atomically(item: kapi.NdItem, x, total):
+    i = item.get_global_id(0)
+    if i < x.shape[0]:
+        kapi.AtomicRef(total, index=0).fetch_add(x[i])
+
+
+@kernel
+def sum_strided(item: kapi.Item, x, partials):
+    i = item.get_id(0)
+    total = np.int32(0)
+    k = i
+    while k < x.shape[0]:
+        total = np.int32(total + x[k])
+        k += item.get_range(0)
+    partials[i] = total
+
+
+@kernel
 def clear(item: kapi.Item, total):
     total[item.get_id(0)] = np.int32(0)
 
@@ -50,6 +70,17 @@ def add_on_host(session, p, partials, host):
     session.copy(host, partials)
     session.wait()
     p.total[0] = host.sum(dtype=np.int32)
+
+
+def add_strided(session, p, items):
+    """The sample of work-items that each add up every ``items``-th element; the host adds up the rest."""
+    partials, host = partial_sums(session, items)
+
+    def timed():
+        session.launch(sum_strided, kapi.Range(items), p.x, partials)
+        add_on_host(session, p, partials, host)
+
+    return timed
 
 
 def add_in_groups(session, p, kernel_of_groups, work_group_size, per_item=1):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from xebench import Claim, Pattern, Problem, kernel, output
+from xebench import Pattern, Problem, kernel, output
 from xebench import kernel_api as kapi
 
 pattern = Pattern(
@@ -22,7 +22,9 @@ pattern = Pattern(
     requires=("usm_shared",),
     stand_in="oneMKL's transforms of buffers are C++ templates, whose headers (onemkl-sycl-include) come in no package "
     "that xebench needs, and its functions for Python take USM. Kernels of ours transform in all variants, so that "
-    "their memory is all that differs. They take sizes that are powers of two.",
+    "their memory is all that differs. They take sizes that are powers of two. Dozens of launches take longer than the "
+    "transfers that the guide compares, so nothing is claimed of them (G 6290 to 6309); `fourier_correlation` "
+    "has the first of them.",
     atol=1e-4,  # of sums up to 3; a transform in float32 errs by some 1e-6 of the largest
 )
 
@@ -150,14 +152,13 @@ def host_puts_signals(session, p):
     return by_shared_memory(session, p, host_writes=True)
 
 
-@pattern.intermediate(claim=Claim("faster", on=("gpu",), source="G 6290 to 6294"))
+@pattern.intermediate
 def kernel_puts_signals(session, p):
     """Shared memory, in which a kernel writes them."""
     return by_shared_memory(session, p, host_writes=False)
 
 
-# The guide prints no figure for "equivalent": a tenth, by which single host times differ anyway.
-@pattern.optimized(claim=Claim("same", against="kernel_puts_signals", within=0.1, source="G 6309"))
+@pattern.optimized(against="kernel_puts_signals")
 def buffers(session, p):
     """Buffers and a kernel that writes the signals."""
 

@@ -44,7 +44,7 @@ multiply_elements = opencl_kernel(
 
 @pattern.problem
 def whole_numbers(rng, n):
-    return engine.small_numbers(rng, n, CACHE_BLOCK)
+    return engine.small_numbers(rng, n, n, CACHE_BLOCK)
 
 
 @pattern.reference
@@ -61,7 +61,7 @@ def an_element_an_item(session, p):
 
 def tiles(session, p, lanes, tall, wide, large_grf=False, block=engine.BLOCK):
     multiply = engine.multiply_on_engine(lanes, tall=tall, wide=wide, large_grf=large_grf)
-    return lambda: session.launch(multiply, engine.sub_groups(p.n, lanes, tall, wide, block), p.a, p.b, p.c, p.n)
+    return lambda: session.launch(multiply, engine.sub_groups(p.n, lanes, tall, wide, block), p.a, p.b, p.c, p.n, p.n)
 
 
 @pattern.intermediate(

@@ -14,9 +14,10 @@ pattern = Pattern(
     lesson="Scale the product tile by tile before it is written: a second kernel reads and writes all of it again.",
     # What joint_matrix_apply does in the guide is a factor in OpenCL C, whose kernels the engine's functions need.
     presets={
-        "smoke": {"n": (256, 768)},
-        "default": {"n": {"cpu": 256, "gpu": 4096}},
-        "guide": {"n": 4096},
+        "smoke": {"n": (256, 768), "depth": 128},
+        # the shorter the rows that are multiplied, the more the second kernel weighs
+        "default": {"n": {"cpu": 256, "gpu": 4096}, "depth": (256, 1024, 4096)},
+        "guide": {"n": 4096, "depth": 4096},
     },
     own_sizes="the guide names no size",
     requires=("matrix_lanes=16",),
@@ -33,8 +34,8 @@ def scale(item: kapi.Item, c):
 
 
 @pattern.problem
-def whole_numbers(rng, n):
-    return engine.small_numbers(rng, n)
+def whole_numbers(rng, n, depth):
+    return engine.small_numbers(rng, n, depth)
 
 
 @pattern.reference
@@ -44,7 +45,7 @@ def expected(p):
 
 def multiply(session, p, factor):
     on_engine = engine.multiply_on_engine(16, TALL, WIDE, factor=factor)
-    session.launch(on_engine, engine.sub_groups(p.n, 16, TALL, WIDE), p.a, p.b, p.c, p.n)
+    session.launch(on_engine, engine.sub_groups(p.n, 16, TALL, WIDE), p.a, p.b, p.c, p.n, p.depth)
 
 
 @pattern.naive

@@ -1,7 +1,5 @@
 """Send the next work before the last is over: a device whose queue runs dry lowers its clock."""
 
-import time
-
 import numpy as np
 
 from xebench import Claim, Pattern, Problem, fit, inout, kernel
@@ -77,7 +75,7 @@ def pause_after_each_frame(session, p):
 
     def pause():
         session.wait()
-        time.sleep(PAUSE_S)
+        session.pause(PAUSE_S)
 
     frames(session, p, between=pause)
 

@@ -76,6 +76,21 @@ def run_rounds(session, p, work, queues):
     session.wait()
 
 
+def run_by_buffers(session, p, work, queues):
+    """The guide's own program, in which the runtime brings the inputs to each kernel's context."""
+    space = kapi.NdRange((GROUP,), (GROUP,))
+    totals = [[session.buffer((1, GROUP), np.int32) for _ in range(p.rounds)] for _ in queues]
+    inputs = session.buffer(p.host.a), session.buffer(p.host.b)
+    for row in range(p.rounds):
+        for k, queue in enumerate(queues):
+            accessors = [session.accessor(each, "read", queue=queue) for each in inputs]
+            accessors += [session.accessor(totals[k][row], queue=queue)]
+            session.launch(add_up, space, *accessors, 0, work, queue=queue)
+    for k, row in np.ndindex(len(queues), p.rounds):
+        with session.host_accessor(totals[k][row], "read") as host:
+            p.totals[k, row] = host.array[0]
+
+
 @pattern.naive
 def default_queues(session, p, work):
     """Three queues that name no context, as the guide's: DPC++ gives them a common one."""
@@ -85,7 +100,7 @@ def default_queues(session, p, work):
 
 @pattern.antipattern(
     claim=(
-        Claim("slower", against="one_queue", where={"work": 1}, source="G 5025"),
+        Claim("slower", against="one_queue", where={"work": 1}, strength="implied", source="G 5025"),
         Claim("slower", against="one_queue", where={"work": 1000}, strength="implied", source="G 5025 to 5036"),
     )
 )
@@ -100,8 +115,8 @@ def separate_contexts(session, p, work):
 
 @pattern.intermediate(
     claim=(
-        Claim("slower", against="one_queue", where={"work": 1}, source="G 5025"),
-        Claim("same", against="one_queue", within=SIMILAR, where={"work": 1000}, source="G 5036"),
+        Claim("slower", against="one_queue", where={"work": 1}, strength="implied", source="G 5025"),
+        Claim("same", against="one_queue", within=SIMILAR, where={"work": 1000}, strength="implied", source="G 5036"),
     )
 )
 def separate_contexts_built_before(session, p, work):
@@ -122,3 +137,22 @@ def shared_context(session, p, work):
     """Three queues in one context."""
     queues = [session.new_queue(in_order=False) for _ in range(QUEUES)]
     return lambda: run_rounds(session, p, work, queues)
+
+
+@pattern.intermediate(against="one_queue")
+def buffers_in_one_queue(session, p, work):
+    """One queue, and the inputs in buffers, which go to the device once."""
+    queue = session.new_queue(in_order=False)
+    return lambda: run_by_buffers(session, p, work, [queue] * QUEUES)
+
+
+@pattern.antipattern(
+    claim=(
+        Claim("slower", against="buffers_in_one_queue", where={"work": 1}, source="G 5025"),
+        Claim("same", against="buffers_in_one_queue", within=SIMILAR, where={"work": 1000}, source="G 5036"),
+    )
+)
+def buffers_in_separate_contexts(session, p, work):
+    """Three contexts that have built the kernel already: buffers move to the context of each kernel."""
+    queues = [session.new_queue(in_order=False, context="separate") for _ in range(QUEUES)]
+    return lambda: run_by_buffers(session, p, work, queues)

@@ -20,7 +20,7 @@ from xebench.results import Run
 INFOS = {info.name: info for info in discover() if info.chapter in {"queues", "memory", "fusion", "reductions"}}
 #: 16 waves are 5 million work-items, and the last cache is as large as any.
 LARGE_GPU = Room(lanes=327_680, cache_bytes=408 << 20)
-ARRAYS_BYTES = {"kernel_fusion": 6 * 4, "usm_kinds": 3 * 4, "reduction_sum": 4}  # for each element
+ARRAYS_BYTES = {"kernel_fusion": 6 * 4, "usm_kinds": 3 * 4, "reduction_trees": 4}  # for each element
 
 
 def claims(info: PatternInfo, variant: str) -> tuple[Claim, ...]:
@@ -53,8 +53,8 @@ def test_what_the_guide_claims_names_its_lines(name: str) -> None:
 
 
 def test_the_chain_of_reductions_is_judged_step_by_step() -> None:
-    assert said("reduction_sum", "chunk_per_item") == {("faster", "atomic_per_element")}
-    assert said("reduction_sum", "strided_few_items") == {("faster", "chunk_per_item")}
+    assert said("reduction_chunks", "chunk_per_item") == {("faster", "atomic_per_element")}
+    assert said("reduction_chunks", "strided_few_items") == {("faster", "chunk_per_item")}
     assert said("reduction_sum", "strided_enough_items") == {("faster", "strided_few_items")}
     assert said("reduction_trees", "tree_two_stages") == {("faster", "tree_one_stage")}
     assert said("reduction_blocked", "blocked_then_tree") == {("same", "blocked_then_serial")}
@@ -102,6 +102,7 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_must_come_from_memory_is_c
     assert uncached == {"multiple_queues", "redundant_queue_construction"}
     assert {name for name, info in INFOS.items() if info.state == "cold"} == {
         "reduction_blocked",
+        "reduction_chunks",
         "reduction_sum",
         "reduction_trees",
         "result_to_host",

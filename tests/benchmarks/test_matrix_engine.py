@@ -41,7 +41,7 @@ float8 intel_sub_group_bf16_bf16_matrix_mad_k16(int8 a, int8 b, float8 sum) {
 #endif
 """
 
-N = 64
+N, DEPTH = 64, 32
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +70,13 @@ def test_a_product_on_the_engine_is_that_of_numpy(
 ) -> None:
     session = to_device.session  # type: ignore[attr-defined]
     rng = np.random.default_rng(1)
-    a, b = (rng.integers(0, 10, (N, N)).astype(np.float32) for _ in range(2))  # exact in bfloat16, as their sums are
+    a, b = (
+        rng.integers(0, 10, shape).astype(np.float32) for shape in ((N, DEPTH), (DEPTH, N))
+    )  # exact in bfloat16, as their sums are
     of_a, of_b = to_device(engine["bfloat16"](a)), to_device(engine["in_pairs"](engine["bfloat16"](b)))
     product, result = session.alloc((N, N), np.float32), np.empty((N, N), np.float32)
     multiply = engine["multiply_on_engine"](lanes, tall, wide, emulation=EMULATION, factor=wide)
-    session.launch(multiply, engine["sub_groups"](N, lanes, tall, wide, block), of_a, of_b, product, N)
+    session.launch(multiply, engine["sub_groups"](N, lanes, tall, wide, block), of_a, of_b, product, N, DEPTH)
     session.copy(result, product)
     session.wait()
     np.testing.assert_array_equal(result, wide * (a @ b))

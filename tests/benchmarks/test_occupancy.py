@@ -107,6 +107,15 @@ def test_one_row_fills_every_gpu(gpu: GpuParameters, lanes: int) -> None:
     assert occupancy_of(shape_of("barrier_work_group", "one_row", lanes, gpu), gpu).xe_core_occupancy == 1
 
 
+@pytest.mark.parametrize(("gpu", "lanes"), EVERY)
+def test_work_groups_with_a_barrier_fill_every_gpu_or_leave_part_of_it_empty(gpu: GpuParameters, lanes: int) -> None:
+    emptiest, filling = (
+        shape_of("barrier_work_group", name, lanes, gpu) for name in ("emptiest_groups", "filling_groups")
+    )
+    assert occupancy_of(filling, gpu).xe_core_occupancy == 1 > occupancy_of(emptiest, gpu).xe_core_occupancy
+    assert emptiest.work_group_size / 2 < filling.work_group_size < emptiest.work_group_size
+
+
 @pytest.mark.parametrize("barrier", ["", "_with_barrier"])
 @pytest.mark.parametrize(("gpu", "lanes"), EVERY)
 def test_dividing_groups_fill_a_core_of_every_gpu_and_odd_ones_do_not(

@@ -116,7 +116,6 @@ def _changes(before: Sequence[str], now: Sequence[str]) -> list[str]:
 
 #: Pairs that are claimed to differ in time and are one program to the device, and why.
 ONE_PROGRAM = {
-    ("keep_queue_full", "pause_after_each_frame"): "the host sleeps between commands",
     ("atomic_order_scope", "own_address_unrolled"): "our compiler unrolls both loops alike",
 }
 

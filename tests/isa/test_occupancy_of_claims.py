@@ -81,8 +81,6 @@ def test_the_calculator_has_the_order_of_the_claims(chapter: Chapter) -> None:
         asked.add(name)
     # the lesson on the sub-group's width claims registers, and that on the driver's choice rounds of dispatch
     others = {"sub_group_width", "work_group_choice"}
-    if chapter.gpu.threads_per_xe_core != 112:
-        others.add("barrier_work_group")  # whose claims are of the guide's example
     assert asked == {family.pattern.name for family in chapter.families} - others
 
 

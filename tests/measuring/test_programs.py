@@ -77,6 +77,12 @@ def twice_with_a_wait(session, p):
     session.launch(once, kapi.Range(p.n), p.x, p.y, two())
 
 @pattern.optimized
+def twice_with_a_pause(session, p):
+    session.launch(once, kapi.Range(p.n), p.x, p.y, two())
+    session.pause(0.001)
+    session.launch(once, kapi.Range(p.n), p.x, p.y, two())
+
+@pattern.optimized
 def on_two_queues(session, p):
     queue = session.new_queue()
     def sample():
@@ -121,7 +127,7 @@ def programs(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str | 
 
 
 @pytest.mark.parametrize("programs", ["device"], indirect=True)
-def test_one_program_is_one_by_its_machine_code_sizes_arguments_queues_and_waits(
+def test_one_program_is_one_by_its_machine_code_sizes_arguments_queues_waits_and_pauses(
     programs: dict[str, str | None],
 ) -> None:
     assert programs["plain"] == programs["same"] is not None

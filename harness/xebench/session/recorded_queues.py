@@ -119,6 +119,18 @@ class RecordedQueues(recording.Recording):
         if queue not in self.watched:
             self.watched.append(queue)
 
+    def pause(self, seconds: float) -> None:
+        """Sleep, as a program that has work of its own on the host.
+
+        The pause is part of the program, so variants that differ by it alone are not the same, and it is no unrecorded
+        work.
+        """
+        began = self._clock()
+        time.sleep(seconds)
+        if self._transcript is not None:
+            self._transcript.paused(seconds)
+        self._spent_ns += self._clock() - began
+
     def measure(self, timed: Callable[[], Any], batch: int = 1) -> MeasuredSample:
         """Run one sample: ``batch`` executions, each of them until everything that it submitted is over.
 

@@ -220,15 +220,18 @@ class Session(RecordedQueues):
         shape = (data,) if isinstance(data, int) else tuple(data)
         return Buffer(self._buffers, shape, np.dtype(dtype), None)
 
-    def accessor(self, buffer: Buffer, mode: str = "read_write", *, no_init: bool = False) -> Accessor:
+    def accessor(
+        self, buffer: Buffer, mode: str = "read_write", *, no_init: bool = False, queue: dpctl.SyclQueue | None = None
+    ) -> Accessor:
         """An argument of :meth:`launch`: the kernel's access to a buffer.
 
         Args:
             buffer: buffer to access.
             mode: ``read``, ``write`` or ``read_write``; the runtime moves data and orders kernels by it.
             no_init: True if earlier contents are not needed.
+            queue: queue of the launch, if its context is not the session's.
         """
-        return Accessor(buffer, mode, self.queue, no_init=no_init)
+        return Accessor(buffer, mode, queue or self.queue, no_init=no_init)
 
     def host_accessor(self, buffer: Buffer, mode: str = "read_write", *, no_init: bool = False) -> HostAccessor:
         """The host's access to a buffer within a ``with`` block, which begins when the buffer's kernels are over.

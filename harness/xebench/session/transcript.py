@@ -95,6 +95,10 @@ class Transcript:
         """The host waits for a command, or for all of a queue."""
         self._note("wait", event and self._events.get(event))
 
+    def paused(self, seconds: float) -> None:
+        """The host sleeps on purpose."""
+        self._note("pause", seconds)
+
     def copied(self, destination: Any, source: Any, depends: Sequence[Event], event: DeviceEvent) -> None:
         """A copy was submitted."""
         origin = self._argument(source)
