@@ -28,11 +28,8 @@ pattern = Pattern(
 LINE = 16  # numbers of a line of 64 bytes, of which one is used
 STRIDE = 1021  # lines; a prime, so that every line is met
 
-ADD_LINES = (
-    prefetch.PREFETCH_LINE
-    + """
-#define PLACE(step) (((step) * size + i) * STRIDE % lines * LINE)
-
+PLACE = prefetch.PREFETCH_LINE + "#define PLACE(step) (((step) * size + i) * STRIDE % lines * LINE)\n"
+ADD_LINES = """
 __kernel void add_lines(__global const int *x, __global int *y, uint steps) {
     const uint i = get_local_id(0), size = get_local_size(0), lines = steps * size;
     int total = 0;
@@ -42,15 +39,41 @@ __kernel void add_lines(__global const int *x, __global int *y, uint steps) {
         if (step + DISTANCE < steps)
             PREFETCH_LINE(x + PLACE(step + DISTANCE));
 #endif
-#ifdef FENCE
-        mem_fence(CLK_GLOBAL_MEM_FENCE);
-#endif
         total += x[PLACE(step)];
     }
     y[i] = total;
 }
 """
-)
+# As many prefetches and fences wherever the fence stands: what it throws away differs alone. Barriers keep the other
+# threads' fences, which empty the same cache, from what was prefetched after a fence.
+ADD_LINES_WITH_FENCES = """
+#define FENCE \\
+    barrier(CLK_LOCAL_MEM_FENCE); \\
+    mem_fence(CLK_GLOBAL_MEM_FENCE); \\
+    barrier(CLK_LOCAL_MEM_FENCE)
+
+__kernel void add_lines_with_fences(__global const int *x, __global int *y, uint steps) {
+    const uint i = get_local_id(0), size = get_local_size(0), lines = steps * size;
+    int total = 0;
+    __attribute__((opencl_unroll_hint(1)))
+    for (uint first = 0; first < steps; first += DISTANCE) {
+        const uint end = min(first + DISTANCE, steps);
+#ifndef FENCE_LAST
+        FENCE;
+#endif
+        __attribute__((opencl_unroll_hint(1)))
+        for (uint step = first; step < end; ++step)
+            PREFETCH_LINE(x + PLACE(step));
+#ifdef FENCE_LAST
+        FENCE;
+#endif
+        __attribute__((opencl_unroll_hint(1)))
+        for (uint step = first; step < end; ++step)
+            total += x[PLACE(step)];
+    }
+    y[i] = total;
+}
+"""
 
 
 @pattern.problem
@@ -68,9 +91,9 @@ def expected(p):
     return {"y": met.reshape(p.steps, p.work_group_size).sum(axis=0, dtype=np.int32)}
 
 
-def launcher(session, p, work_group_size, distance, *options):
+def launcher(session, p, work_group_size, distance, text=ADD_LINES, options=()):
     macros = (f"-DLINE={LINE}", f"-DSTRIDE={STRIDE}", f"-DDISTANCE={distance}")
-    add = opencl_kernel(ADD_LINES, build_options=(*macros, *options))
+    add = opencl_kernel(PLACE + text, build_options=(*macros, *options))
     space = kapi.NdRange((work_group_size,), (work_group_size,))
     return lambda: session.launch(add, space, p.x, p.y, np.uint32(p.steps))
 
@@ -99,10 +122,17 @@ def eight_steps_ahead(session, p, work_group_size):
     return launcher(session, p, work_group_size, 8)
 
 
+# A fence takes time by itself, so both programs have one for each eight prefetches.
+@pattern.intermediate(requires=prefetch.REQUIRES)
+def fence_before_prefetches(session, p, work_group_size):
+    """Eight steps are prefetched after a fence, and then added."""
+    return launcher(session, p, work_group_size, 8, ADD_LINES_WITH_FENCES)
+
+
 @pattern.antipattern(
-    claim=Claim("slower", against="eight_steps_ahead", on=("gpu",), strength="implied", source="G 4339"),
+    claim=Claim("slower", against="fence_before_prefetches", on=("gpu",), strength="implied", source="G 4339"),
     requires=prefetch.REQUIRES,
 )
-def fence_in_each_step(session, p, work_group_size):
-    """The same with a fence in each step, which may flush the cache that was filled."""
-    return launcher(session, p, work_group_size, 8, "-DFENCE")
+def fence_after_prefetches(session, p, work_group_size):
+    """The same with the fence between the prefetches and the additions, which may flush the cache that was filled."""
+    return launcher(session, p, work_group_size, 8, ADD_LINES_WITH_FENCES, ("-DFENCE_LAST",))

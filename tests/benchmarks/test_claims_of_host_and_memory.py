@@ -108,6 +108,7 @@ def test_what_builds_keeps_no_builds_on_disk_and_what_must_come_from_memory_is_c
         "result_to_host",
         "intermediates_on_device",
         "prefetch_distance",
+        "prefetch_indirect",
         "prefetch_nbody1d",
     }
 
