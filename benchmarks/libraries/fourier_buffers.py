@@ -158,7 +158,7 @@ def kernel_puts_signals(session, p):
     return by_shared_memory(session, p, host_writes=False)
 
 
-@pattern.optimized(against="kernel_puts_signals")
+@pattern.optimized
 def buffers(session, p):
     """Buffers and a kernel that writes the signals."""
 

@@ -139,7 +139,7 @@ def shared_context(session, p, work):
     return lambda: run_rounds(session, p, work, queues)
 
 
-@pattern.intermediate(against="one_queue")
+@pattern.intermediate
 def buffers_in_one_queue(session, p, work):
     """One queue, and the inputs in buffers, which go to the device once."""
     queue = session.new_queue(in_order=False)
