@@ -215,7 +215,7 @@ def test_arrays_and_queues_that_keep_no_times_are_refused(session: Any) -> None:
 
     elsewhere = dpnp.ones(8, sycl_queue=dpctl.SyclQueue("cpu"))
     with pytest.raises(XebenchError, match="no command of it was recorded: open session = xebench.open_session"):
-        xebench.measure(lambda: elsewhere * elsewhere, queue=session)
+        xebench.measure(lambda: (elsewhere * elsewhere).sycl_queue.wait(), queue=session)
     with pytest.raises(XebenchError, match="keeps no times"):
         xebench.measure(lambda: elsewhere * elsewhere, queue=elsewhere.sycl_queue)
 
