@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import stored
 
-from xebench.report.claim_counts import claim_sentences, fate
+from xebench.report.claim_counts import claim_sentences, fate, verdicts
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,8 +79,23 @@ def test_claims_are_told_by_their_strength_and_those_for_others_of_stand_ins_and
         "For CPUs, which say nothing of a GPU, the guide gives a figure for 1 claim: 1 holds.",
         "For CPUs the guide states 1 claim: 1 does not hold.",
         "1 claim is of a stand-in, which does not answer for the guide: 1 does not hold.",
-        "We make 2 claims of our own: 2 hold.",
+        "2 claims are not the guide's: 2 hold.",
     ]
+    assert verdicts(pairs) == [
+        "Of the guide's 3 claims: 1 holds, 1 does not, 1 has no answer.",
+        "Of the guide's 2 claims for CPUs, which say nothing of a GPU: 1 holds, 1 does not.",
+        "The claim of a stand-in, which does not answer for the guide, does not hold.",
+        "Of 2 other claims: 2 hold.",
+    ]
+
+
+def test_a_claim_alone_is_a_sentence_and_so_are_claims_without_a_guide() -> None:
+    assert verdicts([pair("holds", claimed_for="cpu")]) == [
+        "The guide's claim for CPUs, which says nothing of a GPU, holds."
+    ]
+    own = [pair(answer, strength="ours", pattern=answer) for answer in ("holds", "inverts", "skipped")]
+    assert verdicts(own[:1]) == ["The claim holds."]
+    assert verdicts(own) == ["Of 3 claims: 1 holds, 1 does not, 1 has no answer."]
 
 
 @stored.needed

@@ -40,7 +40,7 @@ def test_formats_human_readable_begin_with_the_same_sentences(
 ) -> None:
     page = words_of(all_answers, form, options).replace("&#39;", "'")
     first, second = (
-        " ".join(sentence.split()) for sentence in (headline(all_answers), answer_sentences(all_answers)[0])
+        " ".join(sentence.split()) for sentence in (answer_sentences(all_answers)[0], headline(all_answers))
     )
     assert 0 <= page.index(first) < page.index(second) < page.index("sub_groups")
 

@@ -79,8 +79,8 @@ def report(format_name: str, *kernels: dict[str, Any]) -> str:
 
 def test_the_terminal_tells_it_where_variants_differ_in_it() -> None:
     text = report("text", kernel(local_bytes=64 * 1024), kernel())
-    assert re.search(r"  plain +[\d.]+ [nu]s +occupancy 50.0 %", text)
-    assert "occupancy 100 %" in text
+    assert re.search(r"\n  plain +[\d.]+ [nu]s\n +occupancy 50.0 %\n", text)
+    assert re.search(r"\n. other .*\n.*; occupancy 100 %\n", text)
     assert "occupancy" not in report("text", kernel(), kernel())
 
 

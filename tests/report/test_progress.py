@@ -29,8 +29,23 @@ def test_what_is_found_is_told_where_there_is_no_terminal() -> None:
         progress.finished("alone", [])
     assert stream.getvalue().splitlines() == [
         f"xebench: a notice about [opencl:cpu:0] {100 * 'x'}",
-        "1 min 40 s left, slm_histogram: optimized 3.1x; cached: no valid sample; other: skipped: needs a GPU",
+        "12/34, 1 min 40 s left, slm_histogram: optimized 3.1x; cached: no valid sample; other: skipped: needs a GPU",
         "13/34, alone",
+    ]
+
+
+def test_families_that_were_skipped_are_a_line_a_reason_at_the_end() -> None:
+    stream = io.StringIO()
+    with ProgressLine(stream) as progress:
+        progress.family(0, 7, "a", 0.0)
+        for name in "abcde":
+            progress.finished(name, [("v", "skipped: needs a GPU"), ("w", "skipped: needs a GPU")])
+        progress.finished("f", [("v", "skipped: needs fp64")])
+        progress.finished("g", [("v", "2.0x"), ("w", "skipped: needs a GPU")])
+    assert stream.getvalue().splitlines() == [
+        "7/7, g: v 2.0x; w: skipped: needs a GPU",
+        "skipped: needs a GPU: a, b, c and 2 more",
+        "skipped: needs fp64: f",
     ]
 
 

@@ -41,7 +41,7 @@ def test_every_answer_has_a_sign_of_its_own() -> None:
         ({"claimed_for": "gpu"}, ("claimed for GPUs",)),
         ({"claimed_for": "cpu", "device_class": "gpu"}, ("claimed for CPUs",)),
         ({"claim": "slower"}, ("claimed slower",)),
-        ({"answer": "inverts", "claimed_for": "gpu"}, ("claimed faster for GPUs",)),
+        ({"answer": "inverts", "claimed_for": "gpu"}, ("claimed faster", "claimed for GPUs")),
         (
             {"answer": "no effect", "at_least": 3.0},
             ("claimed faster by at least 3 times",),

@@ -15,6 +15,7 @@ from xebench.report.result_rows import sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
     answer_sentences,
+    counted_answers,
     gain,
     gains,
     headline,
@@ -60,11 +61,16 @@ def test_a_run_with_pauses_or_without_an_end_has_no_duration(all_answers: Run, c
 
 def test_claims_are_counted_by_who_makes_them_and_for_what(all_answers: Run) -> None:
     assert answer_sentences(all_answers) == [
+        "Of the guide's 5 claims: 1 holds, 2 do not, 2 have no answer.",
+        "The guide's claim for GPUs, which says nothing of a CPU device, holds.",
+        "Of 4 other claims: 2 hold, 1 does not, 1 has no answer.",
+        "1 case failed: 1 crashed.",
+    ]
+    assert counted_answers(all_answers) == [
         "The guide states 5 claims: 1 holds, 2 do not hold, 2 are undecided.",
         "For GPUs, which say nothing of a CPU device, the guide gives a figure for 1 claim: 1 holds.",
-        "We make 4 claims of our own: 2 hold, 1 does not hold, 1 was skipped.",
+        "4 claims are not the guide's: 2 hold, 1 does not hold, 1 was skipped.",
         "2 pairs have no claim.",
-        "1 case failed: 1 crashed.",
     ]
 
 

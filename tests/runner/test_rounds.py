@@ -145,7 +145,7 @@ def test_without_a_budget_all_have_their_turn_and_the_time_left_is_estimated() -
     assert [name for name, _ in manager.asked] == ["one", "two"]
     assert manager.upcoming[0] == [], "on a CPU device no core is free to make data meanwhile"
     assert [left_s for *_, left_s in told.begun] == [None, pytest.approx(2.0 * 3)]
-    assert [(done, total) for done, total, *_ in told.begun] == [(0, 6), (1, 4)]
+    assert [(done, total) for done, total, *_ in told.begun] == [(0, 2), (1, 2)]
 
 
 def test_beside_a_gpu_the_manager_is_told_which_families_are_likely_next(monkeypatch: pytest.MonkeyPatch) -> None:

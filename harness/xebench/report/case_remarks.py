@@ -144,10 +144,9 @@ def _converted(own: Side) -> Iterator[str]:
 def _moved(own: Side, other: Side) -> Iterator[str]:
     """Copies and fills that one side does in each call and the other never does."""
     mine, theirs = _facts(own, other, "moved", {})
-    for what in dict.fromkeys([*mine, *theirs]):
-        if (what in mine) != (what in theirs):
-            size = _size(mine.get(what, 0) + theirs.get(what, 0))
-            yield f"{what} {size} in each call{_whose(what in theirs)}"
+    for side, beside in ((mine, theirs), (theirs, mine)):
+        if parts := [f"{what} {_size(size)}" for what, size in side.items() if what not in beside]:
+            yield f"{', '.join(parts)} in each call{_whose(side is theirs)}"
 
 
 def _allocations(own: Side, other: Side) -> Iterator[str]:

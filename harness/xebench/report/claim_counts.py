@@ -44,7 +44,29 @@ _STAND_INS: Final = (
     "{} claim is of a stand-in, which does not answer for the guide",
     "{} claims are of stand-ins, which do not answer for the guide",
 )
-_OURS: Final = ("we make {} claim of our own", "we make {} claims of our own")
+_OTHERS: Final = ("{} claim is not the guide's", "{} claims are not the guide's")
+
+#: Fates without an answer, which verdicts put together.
+_OPEN: Final = (UNDECIDED, SKIPPED, NOT_ASKED, RACE)
+_NO_ANSWER: Final = "have no answer"
+
+#: Subjects of verdicts by the place of `_kind`, for one claim and for several; the last is beside the guide's claims.
+_SUBJECTS: Final = (
+    ("the guide's claim", "the guide's {} claims"),
+    ("the guide's claim for {1}, which says nothing of {2},", "the guide's {} claims for {}, which say nothing of {}"),
+    ("the claim of a stand-in, which does not answer for the guide,", "{} claims of stand-ins"),
+    ("the claim", "{} claims"),
+    ("the other claim", "{} other claims"),
+)
+
+#: Words of verdicts, for one claim and for several.
+_IN_SHORT: Final[Mapping[str, tuple[str, str]]] = {
+    HOLDS: ("holds", "hold"),
+    BARELY: ("barely holds", "barely hold"),
+    SOMEWHERE: ("holds at some points", "hold at some points"),
+    NOWHERE: ("does not", "do not"),
+    _NO_ANSWER: ("has no answer", "have no answer"),
+}
 
 
 def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
@@ -67,8 +89,42 @@ def fate(pairs: Sequence[Mapping[Any, Any]]) -> str:
 def claim_sentences(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
     """The number of claims with each fate, a sentence a kind of claim; without programs that were edited since.
 
-    What the guide says of this kind of device comes first, then what it says of others, stand-ins, and ours.
+    What the guide says of this kind of device comes first, then what it says of others, stand-ins, and other claims.
     """
+    kinds = _counted(pairs)
+    told = sorted(kinds)
+    first = {kind[0]: kind for kind in reversed(told)}
+    return [_sentence(kind, kinds[kind], first=first[kind[0]] == kind) for kind in told]
+
+
+def verdicts(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
+    """The same in short, a sentence for whom claims are of: the first is the verdict on a run."""
+    by_whom: dict[tuple[int, str, str], Counter[str]] = {}
+    for (whom, _), counts in sorted(_counted(pairs).items()):
+        by_whom.setdefault(whom, Counter()).update(counts)
+    return [_verdict(whom, counts, alone=len(by_whom) == 1) for whom, counts in by_whom.items()]
+
+
+def _verdict(about: tuple[int, str, str], counts: Counter[str], *, alone: bool) -> str:
+    """``Of the guide's 59 claims: 35 hold, 5 do not hold, 19 have no answer.``.
+
+    Args:
+        about: whom the claims are of, see `_kind`.
+        counts: number of claims with each fate.
+        alone: True if there are no others.
+    """
+    place, whom, here = about
+    total = counts.total()
+    subject = _SUBJECTS[place + (place == 3 and not alone)][total != 1].format(total, whom, here)
+    if total == 1:
+        return f"{subject[0].upper()}{subject[1:]} {_ONE[next(iter(+counts))]}."
+    counts = Counter({**counts, _NO_ANSWER: sum(counts[name] for name in _OPEN)})
+    told = [f"{counts[name]} {words[counts[name] > 1]}" for name, words in _IN_SHORT.items() if counts[name]]
+    return f"Of {subject}: {', '.join(told)}."
+
+
+def _counted(pairs: Iterable[Mapping[Any, Any]]) -> dict[_Kind, Counter[str]]:
+    """The number of claims with each fate, by their kind."""
     asked: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for pair in pairs:
         if not pd.isna(pair["claim"]) and not is_edited(pair):
@@ -76,9 +132,7 @@ def claim_sentences(pairs: Iterable[Mapping[Any, Any]]) -> list[str]:
     kinds: dict[_Kind, Counter[str]] = {}
     for group in asked.values():
         kinds.setdefault(_kind(group[0]), Counter())[fate(group)] += 1
-    told = sorted(kinds)
-    first = {kind[0]: kind for kind in reversed(told)}
-    return [_sentence(kind, kinds[kind], first=first[kind[0]] == kind) for kind in told]
+    return kinds
 
 
 #: Whom claims are of, and their strength; each with its place among the sentences.
@@ -106,7 +160,7 @@ def _sentence(kind: _Kind, counts: Counter[str], *, first: bool) -> str:
     """
     (place, whom, here), (_, strength) = kind
     total = counts.total()
-    words = (_OURS if place == 3 else _STAND_INS if place == 2 else _GUIDE[strength])[total != 1].format(total)
+    words = (_OTHERS if place == 3 else _STAND_INS if place == 2 else _GUIDE[strength])[total != 1].format(total)
     aside = f", which say nothing of {here}," if first else ""
     what = f"for {whom}{aside} {words}" if whom else words
     told = ", ".join(f"{count} {_ONE[name] if count == 1 else name}" for name in _ONE if (count := counts[name]))

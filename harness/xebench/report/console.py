@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Final, Self, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, Task
@@ -19,6 +19,11 @@ from rich.text import Text
 
 from xebench.errors import escape_controls
 from xebench.report.units import long_time
+from xebench.vocabulary import Answer
+
+#: Beginning of the words of a variant without results, and most families of one reason that are named.
+_SKIPPED: Final = f"{Answer.SKIPPED}: "
+_NAMED: Final = 3
 
 
 class ShownConsole(Console):
@@ -81,27 +86,31 @@ class ProgressLine:
         )
         self._task = self._bar.add_task("starting", total=None)
         self._name = ""
-        self._when = ""
+        self._left = ""
+        self._done, self._total = 0, 0
+        self._skipped: dict[str, list[str]] = {}
 
     def say(self, text: str) -> None:
         """Print a notice in a line of its own."""
         self._print(f"xebench: {text}".replace("\n", " "))
 
     def stage(self, text: str) -> None:
-        """Show what the run is at before the first family."""
+        """Show what the run is at before the first family, or after the last."""
+        self._total, self._left = 0, ""
         self._bar.update(self._task, description=text)
 
     def family(self, done: int, total: int, name: str, left_s: float | None = None) -> None:
         """Show the family that has the next round.
 
         Args:
-            done: number of finished rounds.
-            total: number of all rounds.
+            done: number of finished families.
+            total: number of all families.
             name: name of the family.
             left_s: seconds until the end of the run; None if unknown.
         """
         self._name = name
-        self._when = f"{done + 1}/{total}" if left_s is None else f"{long_time(left_s)} left"
+        self._done, self._total = done, total
+        self._left = f"{long_time(left_s)} left" if left_s else ""
         end_s = None if left_s is None else time.monotonic() + left_s
         self._bar.update(self._task, total=total, completed=done, description=name, end_s=end_s)
 
@@ -110,15 +119,27 @@ class ProgressLine:
         self._bar.update(self._task, description=f"{self._name}: {name}")
 
     def finished(self, name: str, results: Sequence[tuple[str, str]]) -> None:
-        """Print the speed-ups of a family as a permanent line.
+        """Print the speed-ups of a family as a permanent line; families that were skipped are listed at the end.
 
         Args:
             name: name of the family.
             results: variants, each with a few words such as ``1.97x``, or ``skipped: needs a GPU``.
         """
+        self._done += 1
+        skipped = [words.removeprefix(_SKIPPED) for _, words in results if words.startswith(_SKIPPED)]
+        if skipped and len(skipped) == len(results):
+            self._skipped.setdefault("; ".join(dict.fromkeys(skipped)), []).append(name)
+            return
         found = "; ".join(f"{variant}{' ' if words[0].isdigit() else ': '}{words}" for variant, words in results)
         what = f"{name}: {found}" if found else name
-        self._print(f"{self._when}, {what}" if self._when else what)
+        count = f"{self._done}/{self._total}" if self._total else ""
+        self._print(", ".join(filter(None, [count, self._left, what])))
+
+    def _list_skipped(self) -> None:
+        """Print a line for each reason."""
+        for reason, names in self._skipped.items():
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            self._print(f"skipped: {reason}: {', '.join(names[:_NAMED])}{more}")
 
     def _print(self, line: str) -> None:
         self._console.print(line, highlight=False, markup=False, soft_wrap=not self._in_terminal)
@@ -130,11 +151,12 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._list_skipped()
         self._bar.stop()
 
 
 class _Progress(ProgressColumn):
-    """The progress: rounds that are over, the time until the end if that is known, and the work at hand.
+    """The progress: families that are over, the time until the end if that is known, and the work at hand.
 
     In this order and in one column, so that a narrow terminal cuts off the end of the last.
     """
@@ -146,6 +168,6 @@ class _Progress(ProgressColumn):
     def render(self, task: Task) -> Text:
         end_s = task.fields.get("end_s")
         left = None if end_s is None else f"{long_time(max(0.0, end_s - time.monotonic()))} left"
-        rounds = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
-        line = "  ".join(filter(None, [rounds, left, task.description]))
+        families = None if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
+        line = "  ".join(filter(None, [families, left, task.description]))
         return Text(f"{self._alive.render(task.get_time())} {line}")

@@ -68,7 +68,7 @@ def asides(pair: Mapping[Any, Any]) -> tuple[str, ...]:
     """Remarks beside the sign, in a few words each; the whole reason is in the table ``pairs``."""
     guide = guide_words(pair, with_source=False)
     of = ("stand-in" if is_stand_in(pair) else "", "edited since" if is_edited(pair) else "")
-    said = obstacle(pair), f"guide {guide}" if guide else "", _claimed(pair), too_short(pair), *of
+    said = obstacle(pair), f"guide {guide}" if guide else "", *_claimed(pair), too_short(pair), *of
     return tuple(filter(None, said))
 
 
@@ -117,15 +117,14 @@ def sentence(pair: Mapping[Any, Any]) -> str:
     return f"{_claim_words(pair)}; {pair['reason']}" if pair["answer"] in JUDGED else str(pair["reason"])
 
 
-def _claimed(pair: Mapping[Any, Any]) -> str:
+def _claimed(pair: Mapping[Any, Any]) -> tuple[str, ...]:
     """The claim if the sign does not show it, and its devices if this is none of them."""
     if pd.isna(pair["claim"]):
-        return ""
-    whom = f" for {classes(pair['claimed_for'])}" if is_foreign(pair) else ""
+        return ()
     expected = pair["claim"] == Outcome.FASTER and pair["answer"] in (Answer.HOLDS, Answer.UNDECIDED, Answer.SKIPPED)
-    if expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS):
-        return f"claimed{whom}" if whom else ""
-    return f"{_claim_words(pair)}{whom}"
+    shown = expected or pair["claim"] in (*END_CLAIMS, *ACCURACY_CLAIMS)
+    whom = f"claimed for {classes(pair['claimed_for'])}" if is_foreign(pair) else ""
+    return "" if shown else _claim_words(pair), whom
 
 
 def _claim_words(pair: Mapping[Any, Any]) -> str:

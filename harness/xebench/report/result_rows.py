@@ -111,7 +111,7 @@ class ResultRow:
         against: variant on the other side, if not the baseline.
         speedup, interval: speed-up and its interval, as text; without an interval the number of blocks.
         ends: interval as numbers.
-        roof: share of the nearest roof that the case reaches.
+        roof: share of the nearest roof that the case reaches, with its name; "-" if unknown.
         overlap: share of the time with two or more commands at once, or the reason why it is unknown; "" for families
             on one queue without overlap.
         copies: bandwidth of copies between host and device, with its share of the link's; "" if unknown.
@@ -318,7 +318,7 @@ def _row(pair: dict[Any, Any], baseline: str) -> ResultRow:
         interval=_interval(pair, ends),
         ends=ends,
         # a wrong or failed program has no share of a roof
-        roof=part_of_roof(None if pd.isna(pair["variant_ns"]) else number(pair["roof_fraction"])) if own else "",
+        roof=_roof({} if pd.isna(pair["variant_ns"]) else pair) if own else "",
         answer=pair["answer"],
         claim=text(pair["claim"]),
         claimed_for=classes(pair["claimed_for"]),
@@ -368,7 +368,7 @@ def _baseline_row(pairs: Sequence[dict[Any, Any]], cases: Sequence[Row]) -> Resu
         section=text(pair["guide"]),
         time=units.duration(time_ns),
         time_ns=time_ns,
-        roof=part_of_roof(number(case.get("roof_fraction"))),
+        roof=_roof(case),
     )
 
 
@@ -380,6 +380,12 @@ def claimant(pair: Mapping[Any, Any]) -> str:
     if not strength or strength == Strength.OURS:
         return "ours" if strength else ""
     return "stand-in" if is_stand_in(pair) else "guide"
+
+
+def _roof(row: Mapping[Any, Any]) -> str:
+    """The part of its roof that a case reaches, with the roof's name: ``72.1 % of SLM bandwidth``."""
+    part = part_of_roof(number(row.get("roof_fraction")))
+    return part if part == "-" else f"{part} of {text(row.get('nearest_roof')) or 'its roof'}"
 
 
 def part_of_roof(fraction: float | None) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from xebench.records.points import Row, rows
 from xebench.report import units
-from xebench.report.claim_counts import claim_sentences
+from xebench.report.claim_counts import claim_sentences, verdicts
 from xebench.report.remarks import (
     busy_words,
     came_out_right,
@@ -241,18 +241,22 @@ def _named(pair: dict[Any, Any], why: str = "") -> tuple[str, str]:
 
 
 def answer_sentences(run: Run) -> list[str]:
-    """The number of claims with each answer, a sentence a kind of claim; of pairs without one; of cases that failed."""
-    pairs = sorted_pairs(run)
-    told = claim_sentences(pairs)
-    unclaimed = sum(not text(pair["claim"]) and not is_edited(pair) for pair in pairs)
-    if unclaimed:
-        told.append(f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim.")
-    told = told or [*_alone(run)] or ["Nothing was compared."]
+    """The verdict, a sentence on the claims of each source, then the cases that failed."""
+    told = verdicts(sorted_pairs(run))
+    told = told or [*_alone(run)] or ["No claim was tested." if len(run.pairs) else "Nothing was compared."]
     statuses = (str(status) for _, status, _ in failures(run))
     if failed := Counter(status for status in statuses if status not in {Status.INTERRUPTED, Status.SKIPPED}):
         parts = ", ".join(f"{count} {status}" for status, count in failed.most_common())
         told.append(f"{failed.total()} {'case' if failed.total() == 1 else 'cases'} failed: {parts}.")
     return told
+
+
+def counted_answers(run: Run) -> list[str]:
+    """The number of claims with each answer, a sentence a kind of claim; and of pairs without one."""
+    pairs = sorted_pairs(run)
+    unclaimed = sum(not text(pair["claim"]) and not is_edited(pair) for pair in pairs)
+    none = f"{unclaimed} {'pair has' if unclaimed == 1 else 'pairs have'} no claim."
+    return [*claim_sentences(pairs), *([none] if unclaimed else [])]
 
 
 def _alone(run: Run) -> Iterator[str]:
@@ -264,22 +268,24 @@ def _alone(run: Run) -> Iterator[str]:
 
 
 def in_a_sentence(family: Sequence[ResultRow]) -> str:
-    """The surest large difference of a family from its baseline: ``tiles is 1.96 times as fast as plain``.
+    """The best variant of a family: ``tiles is 1.96 times as fast as plain (1.90 to 2.01).``.
 
     Args:
         family: its rows; the first is the baseline's.
 
     Returns:
-        "" where no variant differs from the baseline beyond its interval.
+        "" where nothing is compared with the baseline.
     """
-    sure = [(row, *row.ends) for row in family if not row.against and _excludes_one(row)]
+    compared = [row for row in family if not row.against and row.ends[1] is not None]
+    sure = [(row, *row.ends) for row in compared if _excludes_one(row)]
     if not sure:
-        return ""
-    row, speedup, low, high = max(sure, key=lambda found: abs(math.log(found[1] or 1.0)))
+        return f"No variant differs from {family[0].variant} beyond its interval." if compared else ""
+    row, speedup, low, high = max(sure, key=lambda found: found[1] or 0.0)
     assert speedup and low and high
     if speedup < 1:
         speedup, low, high = 1 / speedup, 1 / high, 1 / low
-        return f"{row.variant} takes {_times(speedup, low, high)} as long as {row.baseline} ({_range(low, high)})."
+        slower = f"{row.variant} takes {_times(speedup, low, high)} as long ({_range(low, high)})."
+        return f"{row.baseline} is the fastest: {slower}" if len(sure) == len(compared) else slower
     return f"{row.variant} is {_times(speedup, low, high)} as fast as {row.baseline} ({_range(low, high)})."
 
 

@@ -164,20 +164,20 @@ class Rounds:
     def run(self) -> Unfinished:
         """Measure until nothing is left to do, or no time for it."""
         states = [self._look(number) for number in range(len(self.families))]
-        done, spent_s = 0, 0.0
+        spent_s = 0.0
         spare = spare_cores(is_cpu=self.manager.device["device_class"] == DeviceClass.CPU)
         while chosen := [*islice(self.plan.in_order(states, left_s := self.budget.left_s()), 1 + spare)]:
             (number, planned), *then = chosen
             family, upcoming = self.families[number], [self.families[later] for later, _ in then]
             seconds_to_come = self.plan.seconds_to_come(states, left_s, spent_s)
-            self.progress.family(done, done + self.plan.to_come(states, left_s), family.title(), seconds_to_come)
+            self.progress.family(len(self._told), len(self.families), family.title(), seconds_to_come)
             begin_s = self.clock()
             with self.held():
                 self.manager.run_family(family, planned, left_s, upcoming)
             states[number] = self._look(number)
             if self._is_cut_off(family):
                 self._let_others_come_first(states, family)
-            done, spent_s = done + 1, spent_s + self.clock() - begin_s
+            spent_s += self.clock() - begin_s
         self._tell_the_rest(states)
         never = [family for family, state in zip(self.families, states, strict=True) if not state.rounds]
         cut_off = sum(self._is_cut_off(family) for family in self.families)

@@ -228,10 +228,10 @@ class Progress(Protocol):
         """A round of a family begins.
 
         Args:
-            done: number of finished rounds.
-            total: number of planned rounds, which may change.
+            done: number of finished families.
+            total: number of all families.
             name: name of the family.
-            left_s: seconds left for all rounds; None if unknown.
+            left_s: seconds left for all of them; None if unknown.
         """
 
     def variant(self, name: str) -> None:
