@@ -12,6 +12,7 @@ from numba_sycl import additions
 from numba_sycl.lazy import lazily
 
 if TYPE_CHECKING:
+    from xebench.advisor.advice import advise
     from xebench.dpex import device_func, kernel, kernel_api, opencl_kernel, specialize, spirv_kernel, sycl_kernel
     from xebench.functions import compare, measure, open_session
     from xebench.patterns.pattern import Pattern
@@ -25,6 +26,7 @@ __all__ = [
     "Figure",
     "Pattern",
     "Problem",
+    "advise",
     "ceil_div",
     "compare",
     "device_func",
@@ -47,6 +49,7 @@ additions.adapter_module = "xebench.dpex"
 __getattr__ = lazily(
     __name__,
     {
+        "xebench.advisor.advice": ("advise",),
         "xebench.functions": ("compare", "measure", "open_session"),
         "xebench.dpex": (
             "device_func",

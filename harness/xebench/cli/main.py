@@ -24,6 +24,9 @@ _SECTIONS = {
         "ab": "report_commands.ab",
         "roofline": "machine_commands.roofline",
     },
+    "Get advice": {
+        "advise": "advise_command.advise",
+    },
     "Read results": {
         "report": "report_commands.report",
         "compare": "report_commands.compare",

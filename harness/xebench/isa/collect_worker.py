@@ -131,7 +131,7 @@ class _Collector:
         return ""
 
     def _note(
-        self, compiled: CompiledKernel, index_space: Any, arguments: Sequence[Any], queue: dpctl.SyclQueue
+        self, kernel: Any, compiled: CompiledKernel, index_space: Any, arguments: Sequence[Any], queue: dpctl.SyclQueue
     ) -> None:
         """Report a kernel that is launched for the first time, even one that this device cannot run."""
         options, _ = compiled.options.flags("opencl", "Intel(R) Corporation", "gpu")

@@ -18,7 +18,7 @@ from xebench.dpex import direct_calls
 from xebench.errors import XebenchError, first_line
 from xebench.session.device_lacks import lack_of
 from xebench.session.recorder import MeasuredSample, Recorder
-from xebench.session.session_kernels import Compilation, SessionKernels
+from xebench.session.session_kernels import Compilation, LaunchObserver, SessionKernels
 from xebench.session.several_devices import (
     SeveralDevices,
     Waits,
@@ -91,6 +91,15 @@ class RecordedQueues(recording.Recording):
     def watching(self) -> AbstractContextManager[None]:
         """Record direct calls in this block, if this session records them."""
         return recording.recorded_by(self if self.records_direct_calls else None)
+
+    @contextmanager
+    def observing(self, observer: LaunchObserver) -> Iterator[None]:
+        """Call ``observer`` before each launch in this block."""
+        before, self._kernels.observer = self._kernels.observer, observer
+        try:
+            yield
+        finally:
+            self._kernels.observer = before
 
     @contextmanager
     def transcribing(self) -> Iterator[Transcript]:

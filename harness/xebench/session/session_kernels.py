@@ -21,8 +21,8 @@ from xebench.dpex.binaries import binary_of
 from xebench.dpex.loaded_binaries import load
 from xebench.dpex.spirv_facts import computes_doubles
 
-#: Called with the compiled kernel, the index space, the arguments and the queue of a launch.
-LaunchObserver = Callable[[CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
+#: Called with the kernel, its code, the index space, the arguments and the queue of a launch.
+LaunchObserver = Callable[[Any, CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class SessionKernels(KernelStore):
     ) -> CompiledKernel:
         compiled = super()._compiled(place, queue, index_space, arguments)
         if self.observer:
-            self.observer(compiled, index_space, arguments, queue)
+            self.observer(place.kernel, compiled, index_space, arguments, queue)
         return compiled
 
     def _starts(self, launch: PreparedLaunch) -> None:

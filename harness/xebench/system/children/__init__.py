@@ -28,3 +28,4 @@ class Program(StrEnum):
     #: Handlers of `SERVE`.
     WORKER = "xebench.measuring.worker"
     COLLECT_KERNELS = "xebench.isa.collect_worker"
+    ADVISE = "xebench.advisor.worker"
