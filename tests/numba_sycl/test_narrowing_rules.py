@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from llvm_interpreter import Machine, Undefined, _exact, signed
 
-from numba_sycl.narrow import function_text, intervals, narrowing
+from numba_sycl.narrow import function_text, intervals, narrowing, spellings
 from numba_sycl.narrow.function_text import Function, meet, outcome, where
 from numba_sycl.narrow.llvm_line import LlvmInstruction
 from numba_sycl.narrow.spellings import plainly
@@ -23,7 +23,8 @@ OPERATIONS = ("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "s
 def with_widths(monkeypatch: pytest.MonkeyPatch, wide: int, narrow: int) -> None:
     for module in (function_text, intervals):
         monkeypatch.setattr(module, "ALL", function_text.range_of(wide))
-    monkeypatch.setattr(function_text, "WIDE", wide)
+    for module in (function_text, spellings):
+        monkeypatch.setattr(module, "WIDE", wide)
     monkeypatch.setattr(narrowing, "NARROW", narrow)
     monkeypatch.setattr(narrowing, "BOUND", 1 << (narrow - 2))
 
@@ -170,6 +171,23 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         *("%w = select i1 %c, i64 3, i64 0", "%q = getelementptr inbounds i8, ptr %p, i64 %w"),
         *("%e = getelementptr inbounds i8, ptr %q, i64 %k", "%v = load i8, ptr %e", "store i8 %v, ptr %out"),
     ),
+    "index from the end of a power of two": (
+        *("%s = sub i64 %n, %m", "%k = mul i64 %s, %m", "%g = lshr i64 %k, 6", "%w = and i64 %g, 2"),
+        *("%i = add i64 %w, %k", *LOADED),
+    ),
+    "three steps and a constant": (
+        *("%b = mul i64 %n, %m", "%q = getelementptr inbounds i8, ptr %p, i64 %b"),
+        *("%r = getelementptr inbounds i8, ptr %q, i64 %m", "%t = getelementptr inbounds i8, ptr %r, i64 %n"),
+        *("%e = getelementptr inbounds i8, ptr %t, i64 -1", "%v = load i8, ptr %e", "store i8 %v, ptr %out"),
+    ),
+    **{
+        f"index of a constant {step}": ("%b = mul i64 %n, %m", f"%i = add i64 %b, {step}", *LOADED)
+        for step in (-2, -1, 1, 2)
+    },
+    **{
+        f"{op} of a sum of 5 bits": ("%s = add i64 %n, %m", f"%a = call i64 @llvm.{op}.i64(i64 %s, i64 3)", *STORED)
+        for op in ("smin", "smax")
+    },
     "index of a mask": ("%b = mul i64 %n, 77", "%i = and i64 %b, 3", *LOADED),
     "two steps": (
         *("%b = shl i64 %m, 1", "%q = getelementptr inbounds i8, ptr %p, i64 %b"),
@@ -192,7 +210,8 @@ def test_a_narrowed_program_means_the_same(
 ) -> None:
     with_widths(monkeypatch, WIDE, NARROW)
     body = ["entry:", *(f"  {line}" for line in PROGRAMS[name]), "  ret void"]
-    function = Function("define void @f(i64 noundef %n, i64 noundef %m, ptr noundef %p, ptr %out) {", plainly(body))
+    head = "define void @f(i64 noundef %n, i64 noundef %m, ptr noundef %p, ptr %out) {"
+    function = Function(head, plainly(body, {"%p": "i8"}))
     assert not [line for line in function.unknown.splitlines() if not line.startswith("  use ")]
     text = narrowing.narrowed(function, {"%n": known[0], "%m": known[1]}, {"%p": "i8"})
     meant = 0

@@ -1,7 +1,8 @@
 """Index arithmetic in 32 bits, for GPUs, which have no 64-bit integers or have them at half the rate.
 
 A kernel computes indices as 64-bit integers. Where arrays have fewer than 2**30 elements, and neither an extent of the
-index space nor a 64-bit argument is above a limit of the kernel, or negative where that matters, most fit 32 bits:
+index space nor a 64-bit argument is above a limit of the kernel, nor any argument negative where that matters, most
+fit 32 bits:
 
 - :mod:`function_text` reads a function of LLVM IR, and has the effect of operations on intervals;
 - :mod:`intervals` proves what fits;
@@ -58,7 +59,9 @@ def _fits(argument: Any, least: int, most: int) -> bool:
     if isinstance(argument, int):
         return least <= argument <= most
     if isinstance(argument, np.generic):
-        return not isinstance(argument, np.signedinteger) or argument.itemsize < 8 or least <= int(argument) <= most
+        if not isinstance(argument, np.signedinteger):
+            return True
+        return least <= int(argument) <= most if argument.itemsize == 8 else least < 0 or int(argument) >= 0
     size = getattr(argument, "size", None)
     if size is None and hasattr(argument, "_shape"):  # a LocalAccessor
         size = prod(argument._shape)

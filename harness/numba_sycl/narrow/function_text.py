@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from itertools import product
 from typing import Final
 
@@ -38,6 +39,25 @@ class Function:
                 self.uses[name].append(one)
             for label in one.labels:
                 self.predecessors[label].append(one.block)
+
+    def loop_of(self, block: str) -> set[str]:
+        """The blocks of the innermost loop that a block is in; none outside of loops."""
+        return min((body for body in self._loops if block in body), key=len, default=set())
+
+    @cached_property
+    def _loops(self) -> list[set[str]]:
+        """The blocks of each loop: those before a jump back, as far as the block that it leads to."""
+        first, found = self.instructions[0].block, []
+        for header, sources in [*self.predecessors.items()]:
+            for source in sources:
+                body, waiting = {header}, [source]
+                while waiting:
+                    if (block := waiting.pop()) not in body:
+                        body.add(block)
+                        waiting += self.predecessors[block]
+                if first not in body:
+                    found.append(body)
+        return found
 
     def is_assumed(self, test: LlvmInstruction) -> bool:
         """True if a comparison is a fact for the device's compiler."""

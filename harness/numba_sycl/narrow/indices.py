@@ -1,9 +1,8 @@
 """Find the 64-bit integers that are only parts of indices, and the indices that lead to an accessed element.
 
-An array has fewer than 2**30 elements, and an access is in bounds, or a kernel has no meaning. So a number that is not
-negative, and that reaches an access by sums and products of such numbers alone, fits 31 bits whenever the access is
-made; when none is made, it is not used. The same gives the sign of an index that counts from the end where it is
-negative: as it is within the extent on either side, its low 32 bits have its sign.
+An array has fewer than 2**30 elements, and an access is in bounds, or a kernel has no meaning. So the low 32 bits of
+its index are enough, which is one sum, whatever its parts do. An index that counts from the end where it is negative is
+within the extent on either side, so that its low 32 bits have its sign; when no access is made, it is not used.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from numba_sycl.narrow.function_text import Function, IntegerRange
+from numba_sycl.narrow.function_text import Function
 from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number, last_word
 
-#: What only grows where its operands grow.
-GROWING: Final = ("add", "mul", "shl", "or", "phi", "select")
+#: Operations whose low bits are those of their operands.
+_OF_INDICES: Final = ("add", "sub", "mul", "shl", "phi", "select")
 
 #: Comparisons of an index, and whether they hold for negative ones.
 SIGN_TESTS: Final = {("slt", "0"): True, ("sgt", "-1"): False}
@@ -61,39 +60,27 @@ def _of_test(function: Function, test: LlvmInstruction, negative: bool) -> list[
     return found
 
 
-def parts_of_indices(
-    function: Function,
-    among: set[str],
-    interval: Callable[[str], IntegerRange],
-    element: Callable[[LlvmInstruction], str],
-) -> set[str]:
-    """The values that an array access bounds.
+def leads_to_elements(function: Function, value: str, index: Callable[[LlvmInstruction], str]) -> bool:
+    """True if a number is of no use but in indices of elements that are accessed.
 
     Args:
         function: function to examine.
-        among: the values to look at.
-        interval: function that returns the interval of a value.
-        element: the index of a ``getelementptr`` that leads to an access of an array, or "".
+        value: the number.
+        index: function that returns the index of a ``getelementptr`` that leads to an access of an array, or "".
     """
-
-    def bounds(use: LlvmInstruction, value: str) -> bool:
-        if use.kind == "gep":
-            return element(use) == value
-        if use.result not in found or use.op not in GROWING or value not in use.operands:
-            return False
-        if use.condition == value or (use.op == "shl" and use.operands[0] != value):
-            return False
-        others = [operand for operand in use.operands if operand != value]
-        if use.op in ("phi", "select"):
-            return True
-        return all(interval(operand)[0] >= (use.op == "mul") for operand in others)
-
-    found = {value for value in among if interval(value)[0] >= 0}
-    while True:
-        wrong = {value for value in found if not all(bounds(use, value) for use in function.uses[value])}
-        if not wrong:
-            return found
-        found -= wrong
+    seen, waiting = {value}, [value]
+    while waiting:
+        number = waiting.pop()
+        for use in function.uses[number]:
+            if use.kind == "gep":
+                if index(use) != number:
+                    return False
+            elif use.op not in _OF_INDICES or number not in use.operands or use.condition == number:
+                return False
+            elif use.result not in seen:
+                seen.add(use.result)
+                waiting.append(use.result)
+    return True
 
 
 def counts(function: Function, value: str, depth: int = 0) -> bool:
@@ -143,49 +130,24 @@ class Addresses:
     Args:
         function: function to examine.
         elements: the arrays among its parameters, with LLVM's type of their elements.
-        interval: function that returns the interval of a value.
     """
 
-    def __init__(
-        self, function: Function, elements: Mapping[str, str], interval: Callable[[str], IntegerRange]
-    ) -> None:
+    def __init__(self, function: Function, elements: Mapping[str, str]) -> None:
         self._function = function
         self._elements = elements
-        self._interval = interval
 
     def index(self, gep: LlvmInstruction) -> str:
-        """The index of a ``getelementptr`` that takes the low 32 bits of it to an element of an array; or "".
-
-        The array is reached from its start, in one step or in several that all go forwards: then each is within it.
-        """
+        """The index of a ``getelementptr`` that takes the low 32 bits of it to an element of an array; or ""."""
         base = base_of(gep)
-        if not base or is_number(gep.operands[0]):
-            return ""
-        at_once = self._elements.get(base) == gep.type and self._is_accessed(gep.result, at_once=True)
-        if at_once:
-            return gep.operands[0]
-        forwards = self._goes_forwards(gep) and self._starts_forwards(base, gep.type)
-        return gep.operands[0] if forwards and self._is_accessed(gep.result, at_once=False) else ""
+        is_element = base and not is_number(gep.operands[0]) and self._elements.get(base) == gep.type
+        return gep.operands[0] if is_element and self._is_accessed(gep.result) else ""
 
-    def _goes_forwards(self, gep: LlvmInstruction) -> bool:
-        """True if a step is not backwards; a constant one may be, by less than what is between the bound and 2**31."""
-        return all(self._interval(value)[0] >= (-(1 << 20) if is_number(value) else 0) for value in gep.operands)
-
-    def _starts_forwards(self, base: str, kind: str) -> bool:
-        while base not in self._elements:
-            one = self._function.values.get(base)
-            if one is None or one.kind != "gep" or not base_of(one) or not self._goes_forwards(one):
-                return False
-            base = base_of(one)
-        return self._elements[base] == kind
-
-    def _is_accessed(self, pointer: str, *, at_once: bool, depth: int = 0) -> bool:
-        """True if memory is accessed through a pointer, or through others that steps forwards lead to."""
+    def _is_accessed(self, pointer: str, depth: int = 0) -> bool:
+        """True if memory is accessed through a pointer."""
         for use in self._function.uses[pointer]:
-            leads_on = use.opcode == "bitcast"
-            leads_on |= use.kind == "gep" and not at_once and self._goes_forwards(use)
-            if leads_on and (depth > 8 or not self._is_accessed(use.result, at_once=at_once, depth=depth + 1)):
-                return False
-            if not leads_on and use.opcode not in ("load", "store", "call"):
+            if use.opcode == "bitcast" and depth < 8:
+                if not self._is_accessed(use.result, depth + 1):
+                    return False
+            elif use.opcode not in ("load", "store", "call"):
                 return False
         return True

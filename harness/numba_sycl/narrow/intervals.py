@@ -47,9 +47,6 @@ class Intervals:
     Args:
         function: function to examine.
         known: intervals of parameters and other values that are not computed here.
-
-    Attributes:
-        counted: numbers that count up, each with the number at which it ends, which it does not pass.
     """
 
     def __init__(self, function: Function, known: Mapping[str, IntegerRange]) -> None:
@@ -57,7 +54,6 @@ class Intervals:
         self._known = known
         self._found: dict[str, IntegerRange] = {}
         self._within: dict[str, list[Condition]] = {}
-        self.counted: set[tuple[str, str]] = set()
         computed = [
             one for one in function.instructions if one.result and one.kind in TRANSFER and one.result not in known
         ]
@@ -94,7 +90,6 @@ class Intervals:
                 if new != before:
                     self._found[one.result] = new
                     changed = True
-        self.counted.clear()  # what held of intervals that were too small
         for one in computed:
             if (smaller := self._computed(one)) is not None and one.result in self._found:
                 self._found[one.result] = meet(self._found[one.result], smaller)
@@ -191,10 +186,17 @@ class Intervals:
                 if first is None or last is None:
                     continue
                 # the last number that is compared is the stop itself
-                if first[1] < last[0] or (left == phi.result and first[1] == last[0]):
+                is_up_to = first[1] == last[0] or self._is_maximum(stop, start)
+                if first[1] < last[0] or (left == phi.result and is_up_to):
                     interval = meet(interval, (first[0], last[1] - (left == following)))
-                    self.counted.add((left, stop))
         return interval
+
+    def _is_maximum(self, value: str, of: str) -> bool:
+        """True if a value is the largest of several numbers, one of which is given."""
+        one = self._function.values.get(value)
+        if one is None or one.op not in ("smax", "umax") or of not in one.operands:
+            return False
+        return one.op == "smax" or all(self.of(part)[0] >= 0 for part in one.operands)
 
     def _meets(self, start: str, stop: str, step: str) -> bool:
         """True if counting leads to the stop: by one, or by another power of two that both are multiples of."""

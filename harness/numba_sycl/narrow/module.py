@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from numba_sycl.narrow import BOUND
 from numba_sycl.narrow.fences import with_local_fences
-from numba_sycl.narrow.function_text import Function, IntegerRange
+from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, range_of
 from numba_sycl.narrow.intervals import Intervals
 from numba_sycl.narrow.llvm_line import LlvmInstruction, last_word
 from numba_sycl.narrow.narrowing import narrowed
@@ -29,6 +29,7 @@ _COSTLY: Final = re.compile(
     re.MULTILINE,
 )
 _BELOW: Final = (0, BOUND - 1)
+_CALLED: Final = ("smax", "smin", "umax", "umin")
 # LLVM's types of elements
 _TYPES: Final = {
     **{f"{sign}int{width}": f"i{width}" for sign in ("", "u") for width in (8, 16, 32, 64)},
@@ -83,12 +84,13 @@ def narrow_module(text: str, kernel: str, signature: Signature) -> tuple[str, in
     """
     lines = _with_names(text)
     start, end = _place(lines, kernel)
-    head, body = lines[start], plainly(lines[start + 1 : end])
-    function, limit = _best(head, body, signature)
+    head, body = lines[start], lines[start + 1 : end]
+    elements = _known(Function(head, []), [], signature, 0)[1]
+    function, limit = _best(head, plainly(body, elements), signature)
     if " i32 %short." not in function:
         return "", 0
     whole = "\n".join([*lines[:start], function, *lines[end + 1 :]])
-    called = [name for name in ("smax", "smin", "umax", "umin") if f"@llvm.{name}.i32(" in function]
+    called = [name for name in _CALLED if f"@llvm.{name}.i32(" in function]
     declarations = {name: f"declare i32 @llvm.{name}.i32(" for name in called}
     return whole + "".join(f"\n{line}i32, i32)\n" for line in declarations.values() if line not in text), limit
 
@@ -172,14 +174,30 @@ def _known(
             known |= dict.fromkeys((count, *extents), _BELOW)
             if argument.dtype in _TYPES and getattr(argument, "layout", "C") != "A":  # else by steps of bytes
                 elements[pointer] = _TYPES[argument.dtype]
+            known |= dict.fromkeys(_products(function, extents), _BELOW)
             if isinstance(argument, LocalType):
                 known |= {name: (extent, extent) for name, extent in zip(extents[1:], argument.inner, strict=True)}
             for _ in range(argument.ndim):  # strides
                 next(names)
         else:
             name = next(names)
-            if str(argument) == "int64":
-                known[name] = min(limit, 0), abs(limit)
+            if str(argument).startswith("int"):
+                if str(argument) == "int64":
+                    known[name] = min(limit, 0), abs(limit)
+                elif limit > 0:
+                    extended = (use.result for use in function.uses[name] if use.kind == "extension")
+                    known |= dict.fromkeys(extended, (0, range_of(NARROW)[1]))
             if str(argument).startswith("complex"):
                 next(names)
     return known, elements
+
+
+def _products(function: Function, extents: Sequence[str]) -> list[str]:
+    """The products of different extents of an array, which has no fewer elements."""
+    factors = {name: {name} for name in extents}
+    for one in function.instructions:
+        if one.op == "mul" and all(value in factors for value in one.operands):
+            left, right = (factors[value] for value in one.operands)
+            if not left & right:
+                factors[one.result] = left | right
+    return [name for name in factors if name not in extents]

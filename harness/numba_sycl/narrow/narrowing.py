@@ -4,20 +4,21 @@ Two kinds of values are narrowed. A value that *fits*, as do its operands, is th
 that may be larger but is only the index of an array's element, the low 32 bits are enough: the array has fewer than
 2**31 elements, so an index that is in bounds fits although what it was computed from may not (:mod:`indices`).
 
-An index that is a sum of what stays and of what counts by constants becomes two steps of an address: a GPU's compiler
-computes the first once, and has the second in its messages.
+An index is first one sum (:mod:`spellings`), of which nothing has to be proved but that its element is accessed. What a
+loop leaves as it is, or several addresses share, and what counts by constants, then become steps of their own.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 from numba_sycl.narrow import BOUND
-from numba_sycl.narrow.function_text import NARROW, Function, IntegerRange, range_of
-from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, parts_of_indices, wrapped_indices
+from numba_sycl.narrow.function_text import ALL, NARROW, Function, IntegerRange, range_of
+from numba_sycl.narrow.indices import Addresses, Wrapped, base_of, counts, leads_to_elements, wrapped_indices
 from numba_sycl.narrow.intervals import Intervals
 from numba_sycl.narrow.llvm_line import LlvmInstruction, is_number
 
@@ -38,43 +39,35 @@ def narrowed(
         known: intervals of parameters and ids.
         elements: the arrays among the parameters, with LLVM's type of their elements.
     """
-    wrapped = wrapped_indices(function)
-    while True:
-        rewriting = _Rewriting(function, known, elements, wrapped)
-        bounded = [one for one in wrapped if rewriting.is_bounded(one)]
-        if bounded == wrapped:
-            return rewriting.text()
-        tests = {id(one.test) for one in wrapped if one not in bounded}
-        wrapped = [one for one in bounded if id(one.test) not in tests]
+    return _Rewriting(function, known, elements).text()
 
 
 class _Rewriting:
-    def __init__(
-        self,
-        function: Function,
-        known: Mapping[str, IntegerRange],
-        elements: Mapping[str, str],
-        wrapped: Sequence[Wrapped],
-    ) -> None:
+    def __init__(self, function: Function, known: Mapping[str, IntegerRange], elements: Mapping[str, str]) -> None:
         self._function = function
+        self._addresses = Addresses(function, elements)
+        self._known = known
+        found = wrapped_indices(function)
+        others = {id(one.test) for one in found if not self._has_low_sign(one)}
+        wrapped = [one for one in found if id(one.test) not in others]
         self._wrapped = {id(one.test) for one in wrapped}
         self._from_end = {one.result: one for one in wrapped}
         below = (0, BOUND - 1)  # whenever there is an access
         self._intervals = Intervals(function, {**known, **{one.result: below for one in wrapped}})
-        self._addresses = Addresses(function, elements, self._intervals.of)
         self._decided = {id(one): answer for one in function.instructions if (answer := self._outcome(one)) is not None}
         self._whole = {one.result for one in function.instructions if one.kind in _COMPUTED and self._is_exact(one)}
+        self._whole |= self._from_end.keys()
         self._low = self._find_low()
-        self._bounded = parts_of_indices(function, self._low | self._whole, self._intervals.of, self._addresses.index)
         self._cut: set[str] = set()  # wide values of which 32 bits are used
+
+    def _has_low_sign(self, one: Wrapped) -> bool:
+        """True if the low bits of an index have its sign: it is used where it is within the extent on either side."""
+        fits = is_number(one.extent) or _is_narrow(*self._known.get(one.extent, ALL))
+        return fits and leads_to_elements(self._function, one.result, self._addresses.index)
 
     def _outcome(self, one: LlvmInstruction) -> bool | None:
         """The result of a comparison that is always the same, such as whether an index is negative."""
         return None if one.kind != "comparison" or self._function.is_assumed(one) else self._intervals.answer(one)
-
-    def is_bounded(self, one: Wrapped) -> bool:
-        """True if an access bounds an index that counts from the end, so that its low bits have its sign."""
-        return one.result in self._bounded and one.result in self._low | self._whole and self._fits(one.extent)
 
     def _fits(self, value: str) -> bool:
         return _is_narrow(*self._intervals.of(value))
@@ -90,7 +83,11 @@ class _Rewriting:
         """True if the operation gives the same number in 32 bits."""
         if self._is_constant(one.result):
             return True
-        if not self._fits(one.result) or not all(map(self._fits, one.operands)):
+        if not self._fits(one.result):
+            return False
+        if one.op in ("smin", "smax"):
+            return all(self._fits(value) or self._stops(value, one.op) for value in one.operands)
+        if not all(map(self._fits, one.operands)):
             return False
         if one.op in ("shl", "lshr", "ashr") and not (one.operands[1].isdigit() and int(one.operands[1]) < NARROW):
             return False
@@ -118,8 +115,10 @@ class _Rewriting:
     def _takes_low(self, use: LlvmInstruction, value: str, low: set[str]) -> bool:
         if use.kind == "truncation":
             return int(use.type[1:]) <= 32  # of the text
-        if id(use) in self._decided or id(use) in self._wrapped or self._is_halved(use):
+        if use.result in self._from_end or {id(use)} & (self._wrapped | self._decided.keys()) or self._is_halved(use):
             return True
+        if use.kind == "extremum" and use.result in self._whole:
+            return not self._fits(value)
         if use.kind == "gep":
             return self._addresses.index(use) == value
         if use.result in low and use.kind in _COMPUTED:
@@ -156,6 +155,8 @@ class _Rewriting:
         """The line in 32 bits; "" where it stays."""
         if one.result in self._from_end:
             return self._index_from_start(self._from_end[one.result])
+        if one.kind == "extremum" and one.result in self._whole and not self._is_constant(one.result):
+            return self._extremum(one)
         if one.result in self._whole or one.result in self._low:
             return f"  {_short(one.result)} = {self._operation(one)}"
         body = ""
@@ -186,8 +187,6 @@ class _Rewriting:
             return f"icmp {'eq' if self._decided[id(one)] else 'ne'} i32 0, 0"
         if one.op == "ult" and right == str(1 << (NARROW - 1)) and self._fits(left):
             return f"icmp sgt i32 {self._of(left)}, -1"
-        if one.op in ("eq", "ne") and (after := self._number_after(one)):
-            return f"icmp {'sge' if one.op == 'eq' else 'slt'} i32 {self._of(after[0])}, {self._of(after[1])}"
         if id(one) in self._wrapped or (self._fits(left) and self._fits(right)):
             return f"icmp {one.op} i32 {self._of(left)}, {self._of(right)}"
         return ""
@@ -216,22 +215,21 @@ class _Rewriting:
             )
         )
 
-    def _number_after(self, one: LlvmInstruction) -> tuple[str, str] | None:
-        """The next number and the stop for ``number == stop - 1``, in a loop that counts by one up to it."""
-        number, last = one.operands
-        before = self._function.values.get(last)
-        if before is None or before.op != "add" or before.operands[1] != "-1" or last not in self._whole:
-            return None
-        if (number, last) not in self._intervals.counted:
-            return None
-        for use in self._function.uses[number]:
-            is_next = use.op == "add" and use.operands == [number, "1"] and use.result in self._whole
-            if is_next and use.block == one.block and self._stands_before(use, one):
-                return use.result, before.operands[0]
-        return None
+    def _stops(self, value: str, op: str) -> bool:
+        """True if a sum with a constant, which may not fit, gives the same least or largest number if it stops."""
+        one = self._function.values.get(value)
+        if one is None or one.op != "add" or not is_number(one.operands[1]) or not all(map(self._fits, one.operands)):
+            return False
+        return (int(one.operands[1]) > 0) == (op == "smin")
 
-    def _stands_before(self, one: LlvmInstruction, other: LlvmInstruction) -> bool:
-        return self._function.instructions.index(one) < self._function.instructions.index(other)
+    def _stopped(self, value: str, name: str) -> tuple[str, str]:
+        """Lines of a sum with a constant that stops at the end of 32 bits, none for what fits; and its value."""
+        if self._fits(value):
+            return "", self._of(value)
+        number, constant = self._function.values[value].operands
+        op, end = ("smin", range_of(NARROW)[1]) if int(constant) > 0 else ("smax", range_of(NARROW)[0])
+        limited = f"  {name}.end = call i32 @llvm.{op}.i32(i32 {self._of(number)}, i32 {end - int(constant)})\n"
+        return f"{limited}  {name} = add nsw i32 {name}.end, {constant}\n", name
 
     def _truncation(self, one: LlvmInstruction) -> str:
         value, width = one.operands[0], int(one.type[1:])
@@ -239,61 +237,119 @@ class _Rewriting:
             return ""
         return f"add i32 {self._of(value)}, 0" if width == 32 else f"trunc i32 {self._of(value)} to i{width}"
 
-    def _parts(self, index: str) -> tuple[list[str], list[str]] | None:
-        """The two parts of an index: the one that stays, and the one that counts by constants; None without them."""
-        if index not in self._bounded and index not in self._whole:
-            return None
+    def _parts(self, one: LlvmInstruction, index: str) -> list[list[str]]:
+        """The summands of an element's index: those that a loop leaves as they are, others, and constants.
+
+        Each part is a step of the address: a GPU's compiler computes the first once, and has the last, which counts by
+        constants, in its messages. One of them need not be known to fit: it is the index, which does, without the
+        others.
+        """
         if any(use.kind != "gep" for use in self._function.uses[index]):  # the sum is needed as it is
-            return None
-        parts: tuple[list[str], list[str]] = [], []
-        for value in self._summands(index, 0):
-            parts[counts(self._function, value)].append(value)
-        bounded = index in self._bounded and all(map(self._is_positive, itertools.chain(*parts)))
-        if not (all(parts) and (bounded or all(map(self._sum_fits, parts)))):
-            return None
-        return parts
+            return []
+        loop, array = self._function.loop_of(one.block), base_of(one)
 
-    def _sum_fits(self, values: list[str]) -> bool:
-        intervals = [self._intervals.of(value) for value in values]
-        return _is_narrow(sum(low for low, _ in intervals), sum(high for _, high in intervals))
+        def is_shared(value: str) -> bool:
+            return not loop and not is_number(value) and self._steps_of[array, value] > 1
 
-    def _summands(self, value: str, depth: int) -> list[str]:
+        stays: list[str] = []
+        changes: list[str] = []
+        counted: list[str] = []
+        summands = self._summands(index, is_shared)
+        counts_on = any(counts(self._function, value) and not is_number(value) for value in summands)
+        for value in summands:
+            definition = self._function.values.get(value)
+            is_before = bool(loop) and (definition is None or definition.block not in loop)
+            if counts(self._function, value) and not (is_number(value) and counts_on):
+                counted.append(value)
+            else:
+                (stays if is_before or is_shared(value) else changes).append(value)
+        for parts in ([stays, changes, counted], [stays + changes, counted], [stays, changes + counted]):
+            some = [part for part in parts if part]
+            if len(some) > 1 and self._may_be_steps(some):
+                return some
+        return []
+
+    def _may_be_steps(self, parts: list[list[str]]) -> bool:
+        """True if all parts of an index fit, and none but constants is negative."""
+        sums = [self._sum_of(part) for part in parts]
+        unknown = [one for one in sums if not _is_narrow(*one)]
+        if len(unknown) > 1:
+            return False
+        known = [one for one in sums if one not in unknown]
+        low, high = (sum(ends) for ends in zip(*known, strict=True))
+        return (
+            low > -BOUND
+            and high <= 2 * BOUND
+            and all(one[0] >= 0 or (one in unknown and high <= 0) for one in sums[:-1])
+        )
+
+    def _sum_of(self, values: list[str]) -> IntegerRange:
+        lows, highs = zip(*map(self._intervals.of, values), strict=True) if values else ((0,), (0,))
+        return sum(lows), sum(highs)
+
+    def _summands(self, value: str, is_whole: Callable[[str], bool]) -> list[str]:
         one = self._function.values.get(value)
-        if one is None or depth > 3 or one.op != "add" or counts(self._function, value):
+        if one is None or one.op != "add" or is_whole(value) or counts(self._function, value):
             return [value]
-        return [part for operand in one.operands for part in self._summands(operand, depth + 1)]
+        return [part for operand in one.operands for part in self._summands(operand, is_whole)]
+
+    @cached_property
+    def _steps_of(self) -> Counter[tuple[str, str]]:
+        """The number of addresses of an array in whose sum a number is."""
+        found: Counter[tuple[str, str]] = Counter()
+        for one in self._function.instructions:
+            if one.kind != "gep" or not (index := self._addresses.index(one)):
+                continue
+            parts, waiting = set(), [index]
+            while waiting:
+                parts.add(value := waiting.pop())
+                definition = self._function.values.get(value)
+                waiting += definition.operands if definition is not None and definition.op == "add" else []
+            found.update((base_of(one), value) for value in parts)
+        return found
 
     def _gep(self, one: LlvmInstruction) -> str:
-        parts = self._parts(one.operands[0]) if base_of(one) and not is_number(one.operands[0]) else None
         pointer, *indices = one.parts[1:]
-        if parts:
-            start = f"{_short(one.result)}.start"
-            if not all(map(self._is_positive, itertools.chain(*parts))):  # the first may lead beyond the array
-                one = replace(one, flags=[])
-            lines, (stays, counted) = zip(
-                *(self._sum(start + str(k), part) for k, part in enumerate(parts)), strict=True
-            )
-            first = _address(one, start, pointer, f"i32 {stays}")
-            second = _address(one, one.result, pointer.replace(base_of(one), start), f"i32 {counted}")
-            return "\n".join([*itertools.chain(*lines), first, second])
-        before = ""
+        element = self._addresses.index(one)
+        if element and (parts := self._parts(one, element)):
+            return self._steps(one, parts)
+        if element:
+            return self._element(one, one.result, pointer, self._of(element))
         for at, index in enumerate(indices):
             kind, _, value = index.partition(" ")
-            if kind != "i64" or is_number(value) or not (self._fits(value) or value in self._low):
-                continue
-            indices[at] = f"i32 {self._of(value)}"
-            if value in self._bounded:  # a GPU's compiler has to see that it is not negative
-                wide = f"{_short(one.result)}.index"
-                before = f"  {wide} = zext {indices[at]} to i64\n"
-                indices[at] = f"i64 {wide}"
-        return "" if indices == one.parts[2:] else before + _address(one, one.result, pointer, *indices)
+            if kind == "i64" and not is_number(value) and self._fits(value):
+                indices[at] = f"i32 {self._of(value)}"
+        return "" if indices == one.parts[2:] else _address(one, one.result, pointer, *indices)
+
+    def _steps(self, one: LlvmInstruction, parts: list[list[str]]) -> str:
+        """The address of an element in several steps."""
+        if any(self._sum_of(part)[0] < 0 for part in parts):  # the others may lead beyond the array
+            one = replace(one, flags=[])
+        lines, (_, pointer, _) = [], one.parts
+        for at, part in enumerate(parts):
+            name = one.result if part is parts[-1] else f"{_short(one.result)}.step{at}"
+            added, total = self._sum(f"{_short(one.result)}.part{at}", part)
+            is_positive = part is not parts[-1] or self._sum_of(part)[0] >= 0
+            lines += added
+            lines.append(
+                self._element(one, name, pointer, total)
+                if is_positive
+                else _address(one, name, pointer, f"i32 {total}")
+            )
+            pointer = f"{pointer.rpartition(' ')[0]} {name}"
+        return "\n".join(lines)
+
+    def _element(self, one: LlvmInstruction, name: str, pointer: str, index: str) -> str:
+        """The address of an element, whose index a GPU's compiler has to see that it is not negative."""
+        wide = f"{_short(name)}.index"
+        return f"  {wide} = zext i32 {index} to i64\n" + _address(one, name, pointer, f"i64 {wide}")
 
     def _sum(self, name: str, values: list[str]) -> tuple[list[str], str]:
         """Lines that add numbers, and their sum, which fits."""
-        flags = "nuw nsw" if all(map(self._is_positive, values)) else "nsw"
+        flags = "nuw nsw " if all(map(self._is_positive, values)) else ""
         total, lines = self._of(values[0]), []
         for number, value in enumerate(values[1:]):
-            lines.append(f"  {name}.{number} = add {flags} i32 {total}, {self._of(value)}")
+            lines.append(f"  {name}.{number} = add {flags}i32 {total}, {self._of(value)}")
             total = f"{name}.{number}"
         return lines, total
 
@@ -312,18 +368,21 @@ class _Rewriting:
             "select": f"select i1 {one.condition}, i32 {', i32 '.join(values)}",
             "freeze": f"freeze i32 {values[0]}",
             "saturated": f"{one.op[1:]} nsw i32 {', '.join(values)}",
-            "extremum": f"call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})",
         }[one.kind]
 
+    def _extremum(self, one: LlvmInstruction) -> str:
+        lines, values = zip(
+            *(self._stopped(value, f"{_short(one.result)}.sum{at}") for at, value in enumerate(one.operands)),
+            strict=True,
+        )
+        return f"{''.join(lines)}  {_short(one.result)} = call i32 @llvm.{one.op}.i32(i32 {', i32 '.join(values)})"
+
     def _binary(self, one: LlvmInstruction, values: list[str]) -> str:
-        whole, bounded = one.result in self._whole, one.result in self._bounded
+        whole = one.result in self._whole
         flags = " exact" if "exact" in one.flags and whole else ""
         if one.op in ("add", "sub", "mul", "shl"):
-            positive = all(map(self._is_positive, one.operands))
-            rises = positive and (bounded or (whole and self._is_positive(one.result)))
+            rises = whole and all(map(self._is_positive, (one.result, *one.operands)))
             flags = " nuw nsw" if rises else " nsw" if whole else ""
-        if one.op == "and" and bounded and is_number(one.operands[1]):
-            values[1] = str(int(values[1]) & range_of(NARROW)[1])  # which says that it is not negative
         return f"{one.op}{flags} i32 {values[0]}, {values[1]}"
 
     def _of(self, value: str) -> str:

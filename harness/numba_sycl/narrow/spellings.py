@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from numba_sycl.narrow.function_text import WIDE
 from numba_sycl.narrow.indices import SIGN_TESTS
-from numba_sycl.narrow.llvm_line import NAME, LlvmInstruction, last_word, read_line
+from numba_sycl.narrow.llvm_line import NAME, LlvmInstruction, is_number, last_word, read_line
 
-_PURE: Final = ("getelementptr", "select", "icmp")
+_PURE: Final = ("getelementptr", "select", "icmp", "add", "shl", "lshr")
+#: Bits of the number of bytes of LLVM's types of elements.
+_BITS: Final = {"i8": 0, "i16": 1, "half": 1, "i32": 2, "float": 2, "i64": 3, "double": 3}
 
 
-def plainly(lines: list[str]) -> list[str]:
-    """The lines of a function whose values all have names, respelled."""
+def plainly(lines: list[str], elements: Mapping[str, str]) -> list[str]:
+    """The lines of a function whose values all have names, respelled.
+
+    Args:
+        lines: its lines.
+        elements: the arrays among its parameters, with LLVM's type of their elements.
+    """
     instructions = [read_line(line, "") for line in lines]
-    values = {one.result: one for one in instructions if one.result}
-    changed = [line for one in instructions for line in _index(one, values) or [one.line]]
+    spelling = _Spelling({one.result: one for one in instructions if one.result}, elements)
+    changed = [line for one in instructions for line in spelling.of(one) or [one.line]]
     return changed if changed == lines else _without_unused(changed)
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """The lines without addresses, selections and comparisons of which nothing is left that uses them."""
+    """The lines without addresses, selections, comparisons, sums and shifts of which nothing is left that uses them."""
     instructions = [read_line(line, "") for line in lines]
     while True:
         used = {name for one in instructions for name in NAME.findall(one.line.partition(" = ")[2] or one.line)}
@@ -30,19 +39,94 @@ def _without_unused(lines: list[str]) -> list[str]:
         instructions = kept
 
 
-def _index(one: LlvmInstruction, values: dict[str, LlvmInstruction]) -> Sequence[str]:
-    """One index that counts from the end where it is negative, for two steps of an address, of the index and of that.
+@dataclass(frozen=True)
+class _Element:
+    """An element of an array: its index is ``before + last``, or ``last`` where nothing is before it."""
 
-    A test of the sign of a number of fewer bits becomes one of the index that it is extended to.
-    """
-    first = values.get(last_word(one.parts[1])) if _has_one_index(one) else None
-    if first is not None and _has_one_index(first) and first.type == one.type:
-        total = f"{one.result}.total"
-        lines = _from_end(one.result, total, (first.operands[0], one.operands[0]), values, ("comparison", "other"))
-        return lines and [*lines, f"  {one.result} = getelementptr {one.type}, {first.parts[1]}, i64 {total}"]
-    if one.op == "add":
-        return _from_end(one.result, one.result, (one.operands[0], one.operands[1]), values, ("other",))
-    return ()
+    array: str
+    type: str
+    before: str
+    last: str
+    index: str
+
+
+class _Spelling:
+    def __init__(self, values: dict[str, LlvmInstruction], elements: Mapping[str, str]) -> None:
+        self._values = values
+        self._arrays = elements
+        self._elements: dict[str, _Element] = {}
+
+    def of(self, one: LlvmInstruction) -> Sequence[str]:
+        """The lines for an instruction; none where it stays.
+
+        One index for all steps of an address, and one that counts from the end where it is negative for an index and
+        what is added then. A test of the sign of a number of fewer bits becomes one of the index that it is extended
+        to.
+        """
+        if one.kind == "gep":
+            return self._address(one)
+        if one.op == "and" and (lines := self._sign(one)):
+            self._values |= {line.split()[0]: read_line(line, "") for line in lines}
+            return lines
+        if one.op == "add":
+            return _from_end(one.result, one.result, (one.operands[0], one.operands[1]), self._values, ("other",))
+        return ()
+
+    def _sign(self, one: LlvmInstruction) -> list[str]:
+        """A selection by the sign of a number, for a power of two that its sign bit was shifted and masked to."""
+        shift, power = self._values.get(one.operands[0]), one.operands[1]
+        if shift is None or shift.op != "lshr" or not (power.isdigit() and shift.operands[1].isdigit()):
+            return []
+        if int(power) << int(shift.operands[1]) != 1 << (WIDE - 1):
+            return []
+        test = f"{one.result}.test"
+        return [
+            f"  {test} = icmp slt i64 {shift.operands[0]}, 0",
+            f"  {one.result} = select i1 {test}, i64 {power}, i64 0",
+        ]
+
+    def _address(self, one: LlvmInstruction) -> Sequence[str]:
+        name, pointer = one.result, last_word(one.parts[1])
+        first = self._elements.get(pointer)
+        if first is None and pointer in self._arrays:
+            first = _Element(one.parts[1], self._arrays[pointer], "", "", "")
+        if first is None or len(one.parts) != 3 or not one.parts[2].startswith("i64 "):
+            return ()
+        lines, step = self._step(one, first.type)
+        if not step:
+            return ()
+        total, index = f"{name}.total", f"{name}.sum"
+        if of_end := _from_end(name, total, (first.last, step), self._values, ("comparison", "other")):
+            before, last, lines = first.before, total, [*lines, *of_end]
+        else:
+            before, last = first.index, step
+        if before:
+            lines = [*lines, f"  {index} = add i64 {before}, {last}"]
+        else:
+            index = last
+        self._elements[name] = _Element(first.array, first.type, before, last, index)
+        if not before and one.type == first.type and not of_end:
+            return ()
+        return [*lines, f"  {name} = getelementptr {first.type}, {first.array}, i64 {index}"]
+
+    def _step(self, one: LlvmInstruction, kind: str) -> tuple[list[str], str]:
+        """The elements by which a step of an address goes on, and lines that compute them; "" for parts of elements."""
+        step, bits = last_word(one.parts[2]), _BITS.get(kind)
+        if one.type == kind:
+            return [], step
+        if one.type != "i8" or bits is None:
+            return [], ""
+        if is_number(step):
+            return [], "" if int(step) % (1 << bits) else str(int(step) >> bits)
+        scaled = self._values.get(step)
+        if scaled is None or scaled.op not in ("shl", "mul") or not scaled.operands[1].isdigit():
+            return [], ""
+        number, by = scaled.operands
+        factor = 1 << int(by) if scaled.op == "shl" else int(by)
+        if factor % (1 << bits):
+            return [], ""
+        name = f"{one.result}.step"
+        return [f"  {name} = mul i64 {number}, {factor >> bits}"], name
 
 
 def _from_end(
@@ -75,7 +159,3 @@ def _is_of_sign(test: LlvmInstruction, index: str, values: dict[str, LlvmInstruc
     number, extended = words[2], values.get(index)
     is_extended = extended is not None and extended.op == "sext" and number in extended.parts[0].split()
     return (number == index or is_extended) and (words[0], test.parts[1]) in SIGN_TESTS
-
-
-def _has_one_index(one: LlvmInstruction) -> bool:
-    return one.kind == "gep" and len(one.parts) == 3 and len(one.operands) == 1 and one.operands[0].startswith("%")
