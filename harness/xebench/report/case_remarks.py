@@ -23,9 +23,7 @@ NOTABLE_ERROR: Final = 0.01
 #: Multiple of its roof at which a case's declared work is doubted: roofs of caches are accurate to about 20 %.
 BEYOND_ROOF: Final = 1.5
 #: Host time, in ns, and part of the shorter side's time, from which a difference of the host's own work is shown.
-OWN_NS, OWN_PART = 3_000, 0.2
-#: The same of preparations; an allocation of a large array takes as long as some calls.
-PREPARATION_NS, PREPARATION_PART = 1_000_000, 10
+OWN_NS, OWN_PART = 3_000, 0.5
 
 
 @dataclass(frozen=True)
@@ -173,12 +171,6 @@ def _own_work(own: Side, other: Side) -> Iterator[str]:
         yield f"{units.duration(mine)} of each call are the host's own work, {units.duration(theirs)} of its baseline's"
 
 
-def _preparation(own: Side, other: Side) -> Iterator[str]:
-    mine, theirs = (side.case["preparation_ns"] or 0 for side in (own, other))
-    if abs(mine - theirs) >= max(PREPARATION_NS, PREPARATION_PART * _shorter(own, other)):
-        yield f"its preparation takes {_duration(mine)}, its baseline's {_duration(theirs)}"
-
-
 def _scratch(own: Side, other: Side) -> Iterator[str]:
     mine, theirs = (side.case["scratch_bytes"] for side in (own, other))
     if mine and theirs and mine != theirs:
@@ -194,10 +186,6 @@ def _facts(own: Side, other: Side, name: str, none: Any) -> tuple[Any, Any]:
 
 def _shorter(own: Side, other: Side) -> float:
     return min((side.median_ns for side in (own, other) if side.median_ns), default=0.0)
-
-
-def _duration(time_ns: float) -> str:
-    return units.duration(time_ns) if time_ns else "no time"
 
 
 def _whose(of_baseline: bool) -> str:
@@ -216,5 +204,5 @@ OF_ONE: Final[tuple[Callable[[Side], Iterator[str]], ...]] = (
     *(_kernels, _beyond_roof, _making, _converted),
 )
 OF_TWO: Final[tuple[Callable[[Side, Side], Iterator[str]], ...]] = (
-    *(_moved, _allocations, _launches, _own_work, _preparation, _scratch),
+    *(_moved, _allocations, _launches, _own_work, _scratch),
 )
