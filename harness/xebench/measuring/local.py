@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -78,8 +78,10 @@ class ProblemPlace:
         with self._inputs_kept() as changed:
             begin = time.perf_counter_ns()
             asked = {**self._pattern.environment, **self._pattern.variants[variant].environment}
+            lookup: AbstractContextManager[dict[str, str]]
+            lookup = switches.looked_up(asked, session.queue) if asked else nullcontext({})
             with (
-                switches.looked_up(asked, session.queue) as found,
+                lookup as found,
                 self._programs.noting(session, self._pattern.metric) as noted,
             ):
                 session.begin()

@@ -19,7 +19,7 @@ from xebench.report import units
 from xebench.report.case_remarks import case_remarks, tolerance_words
 from xebench.report.remarks import asides, classes, guide_words, is_stand_in, obstacle, sentence
 from xebench.results import Run
-from xebench.results.analysis.compare import short_name
+from xebench.results.analysis.compilers import short_name
 from xebench.system.gpus import GpuError, GpuParameters, gpu_of_device
 from xebench.system.occupancy import LaunchShape, UnsupportedLaunch, drivers_work_group, occupancy_of
 from xebench.vocabulary import DeviceClass, State, Status, Strength, find_baseline

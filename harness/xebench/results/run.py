@@ -17,7 +17,7 @@ from xebench.errors import RunFolderError, XebenchError, suggestion
 from xebench.records.claim import from_json, is_expected
 from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
-from xebench.results.analysis.compare import compilers
+from xebench.results.analysis.compilers import compilers
 from xebench.results.analysis.summaries import with_checked
 from xebench.vocabulary import FAILED
 

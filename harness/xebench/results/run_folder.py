@@ -25,7 +25,7 @@ import pandas as pd
 
 from xebench.errors import BrokenEnvironment, RunFolderError, XebenchError, describe_error
 from xebench.results import files, journal, schema
-from xebench.results.analysis.compare import compilers
+from xebench.results.analysis.compilers import compilers
 from xebench.results.analysis.summaries import CheckRow
 from xebench.results.files import MANIFEST, open_within
 from xebench.results.provenance import now

@@ -37,7 +37,7 @@ from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.plan import Family
 from xebench.patterns.registry import is_as_declared, is_builtin
 from xebench.results.analysis import metrics
-from xebench.results.analysis.moderation import Prior, prior_of
+from xebench.results.analysis.moderation import FEWEST_PAIRS, NOTHING, Prior, prior_of
 from xebench.results.analysis.summaries import CheckRow
 from xebench.runner.family_progress import FamilyProgress
 from xebench.runner.resource_limits import Stopped
@@ -373,7 +373,8 @@ class Manager:
         """The variance between instances, pooled so far over all pairs of a metric."""
         if (metric, state) not in self._priors:
             alike = [each for each in self._families.values() if each.family.pattern.metric == metric]
-            self._priors[metric, state] = prior_of(medians for each in alike for medians in each.medians(state))
+            known = [medians for each in alike for medians in each.medians(state)]
+            self._priors[metric, state] = prior_of(known) if len(known) >= FEWEST_PAIRS else NOTHING
         return self._priors[metric, state]
 
     # ---- one request --------------------------------------------------------------------------------------------

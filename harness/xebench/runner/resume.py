@@ -16,7 +16,7 @@ from xebench.measuring.messages import Instance
 from xebench.measuring.sampling import Sampling
 from xebench.patterns.plan import Family
 from xebench.records.points import rows, to_json
-from xebench.results import Run, RunWriter, load_run, schema
+from xebench.results import Run, load_run, schema
 from xebench.results.analysis import summaries
 from xebench.results.analysis.speedups import speedups_of_instances
 from xebench.runner.family_progress import FamilyProgress
@@ -32,18 +32,13 @@ IDENTITY: Final = ("device", "name", "driver_version")
 OVER_SCHEDULER: Final = "over_scheduler"
 
 
-def earlier_session(
-    options: Options, progress: Progress, plan: Sequence[Family], *, over_scheduler: bool
-) -> Run | None:
-    """The rest of an earlier session in the folder; None if the run is a new one, for which there is room.
+def earlier_session(options: Options, progress: Progress, plan: Sequence[Family], *, over_scheduler: bool) -> Run:
+    """The earlier session in the folder.
 
     Raises:
-        RunFolderError: the folder cannot be written, or there is nothing to resume in it.
+        RunFolderError: there is nothing to resume in the folder.
         XebenchError: the earlier session went the other way.
     """
-    if not options.resume:
-        RunWriter.refuse(options.output, overwrite=options.overwrite)
-        return None
     earlier = load_run(options.output)
     if is_done(earlier, plan):
         progress.say(f"{options.output} holds a complete run: there is nothing to resume")
@@ -52,9 +47,9 @@ def earlier_session(
     return earlier
 
 
-def is_done(run: Run | None, plan: Sequence[Family]) -> bool:
+def is_done(run: Run, plan: Sequence[Family]) -> bool:
     """True for a complete run of the pattern files as they are now."""
-    if run is None or not run.complete:
+    if not run.complete:
         return False
     known = _sources(run.cases, "pattern")
     patterns = (family.pattern for family in plan)
@@ -67,29 +62,22 @@ def _sources(cases: pd.DataFrame, key: str) -> dict[Any, str]:
     return known
 
 
-def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
-    """The run's folder, new or as the earlier session left it, for this session with these facts."""
-    if earlier is None:
-        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
-    return RunWriter.resume(options.output, facts)
-
-
-def require_same_way(run: Run | None, *, over_scheduler: bool) -> None:
+def require_same_way(run: Run, *, over_scheduler: bool) -> None:
     """Refuse to go on with a run on one machine over a scheduler, or the other way round: their keys differ.
 
     Raises:
         XebenchError: an earlier session went the other way.
     """
-    if run is None or (OVER_SCHEDULER in run.manifest) == over_scheduler:
+    if (OVER_SCHEDULER in run.manifest) == over_scheduler:
         return
     if over_scheduler:
         raise XebenchError(f"{run.path} was begun on one machine: leave out --on, or start a new run with --output")
     raise XebenchError(f"{run.path} was begun over a scheduler: add --on with the address of one")
 
 
-def recorded_device(run: Run | None) -> dict[str, Any] | None:
-    """The row of the device that an earlier run used; None without a run, or when it ended before there was one."""
-    return None if run is None or run.devices.empty else rows(run.devices)[-1]
+def recorded_device(run: Run) -> dict[str, Any] | None:
+    """The row of the device that an earlier run used; None if it ended before there was one."""
+    return None if run.devices.empty else rows(run.devices)[-1]
 
 
 def require_same_device(recorded: Mapping[str, Any], here: Mapping[str, Any]) -> None:

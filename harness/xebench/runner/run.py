@@ -20,7 +20,7 @@ from xebench.patterns.plan import Family, without_repeats
 from xebench.patterns.problem import Room
 from xebench.records.points import rows
 from xebench.results import Run, RunWriter, load_run, schema
-from xebench.results.analysis.compare import short_name
+from xebench.results.analysis.compilers import short_name
 from xebench.results.analysis.summaries import superseding
 from xebench.results.provenance import manifest
 from xebench.roofs.measure import MEASURED
@@ -191,9 +191,13 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
             sampling = options.sampling()
-            earlier = resume.earlier_session(options, progress, plan, over_scheduler=False)
-            if earlier is not None and resume.is_done(earlier, plan):
-                return earlier
+            earlier = None
+            if options.resume:
+                earlier = resume.earlier_session(options, progress, plan, over_scheduler=False)
+                if resume.is_done(earlier, plan):
+                    return earlier
+            else:
+                RunWriter.refuse(options.output, overwrite=options.overwrite)
             progress.stage("loading the SYCL runtime")
             compiler = variables_for(options.recipe.compiler)
             device = _choose_device(options, earlier, progress)
@@ -228,7 +232,7 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
     """The device that the user chose; a resumed run keeps its device."""
     runtime.load()
-    recorded = resume.recorded_device(earlier)
+    recorded = None if earlier is None else resume.recorded_device(earlier)
     request = options.recipe.device if recorded is None else str(recorded["device"])
     selection = runtime.select_device(request, require_gpu=options.recipe.require_gpu)
     if selection.notice:
@@ -261,9 +265,11 @@ def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker) -> 
 def _open(options: Options, earlier: Run | None, progress: Progress, environment: Mapping[str, str]) -> RunWriter:
     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
     facts["drivers"] = {device.device: device.driver_version for device in runtime.list_devices()}
-    if earlier is not None and (changed := resume.changed_software(earlier.manifest, facts)):
+    if earlier is None:
+        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
+    if changed := resume.changed_software(earlier.manifest, facts):
         progress.say(f"the run was begun with other software ({', '.join(changed)}): families differ in it")
-    return resume.open_folder(options, earlier, facts)
+    return RunWriter.resume(options.output, facts)
 
 
 @dataclass
@@ -318,7 +324,7 @@ class _PartOfRun:
                 return None
             with self.signals.held():
                 self.writer.append_checks(superseding(resume.case_ids(missing, device_class), end_sample=first[0]))
-        row = resume.recorded_device(self.earlier) or {
+        row = self._recorded or {
             **dict.fromkeys(schema.columns("devices")),
             **self.device.to_row(),
             "selftest": "ok",
@@ -347,10 +353,14 @@ class _PartOfRun:
         return ended_by
 
     @cached_property
+    def _recorded(self) -> dict[str, Any] | None:
+        """The device's row of an earlier session."""
+        return None if self.earlier is None else resume.recorded_device(self.earlier)
+
+    @cached_property
     def _lacks_roofs(self) -> bool:
         """True if no earlier session measured the roofs, and none are kept."""
-        recorded = resume.recorded_device(self.earlier)
-        known = recorded is not None and str(recorded["roofs_from"]).startswith(MEASURED)
+        known = self._recorded is not None and str(self._recorded["roofs_from"]).startswith(MEASURED)
         return not known and lacks_roofs(self.device, self.options.roofs, self.options.recipe.preset)
 
     @property

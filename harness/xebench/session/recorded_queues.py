@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import dpctl
@@ -74,11 +75,14 @@ class RecordedQueues(recording.Recording):
         self._first_device = self.device
         self._measuring = False
         self._spent_ns = 0  # in calls that submit, by any thread; readings of threads that meet may be lost
-        self._waits = Waits()
         self._transcript: Transcript | None = None
         self._recorder = Recorder()
         self._kernels = kernels
         self._clock = clock
+
+    @cached_property
+    def _waits(self) -> Waits:
+        return Waits()
 
     def load_builds(self) -> None:
         """Load what the driver of a CPU device has built in this process, until the session is released.

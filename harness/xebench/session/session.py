@@ -92,7 +92,7 @@ class Session(RecordedQueues):
         began = self._clock()
         queue = queue or self.queue
         kernel = self.chosen(kernel)
-        waits = self._waits.before_kernel(queue, depends)
+        waits = self._waits.before_kernel(queue, depends) if depends else ()
         submitter = None if _OF_SYCL.isdisjoint(map(type, arguments)) else self._submitter(arguments)
         try:
             event = self._kernels.submit(kernel, queue, index_space, arguments, waits, submitter)
@@ -325,7 +325,7 @@ class Session(RecordedQueues):
         """Submit a barrier: what comes later on the queue starts after what came before."""
         began = self._clock()
         queue = queue or self.queue
-        waits = self._waits.before_barrier(queue, depends)
+        waits = self._waits.before_barrier(queue, depends) if depends else []
         with recording.unrecorded:
             event = DeviceEvent(queue.submit_barrier(waits))
         event.queue = queue

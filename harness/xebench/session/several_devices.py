@@ -32,14 +32,14 @@ class Waits:
 
     def before_kernel(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> Sequence[Any]:
         """The events that a kernel on the queue must depend on, when the queue waits for the rest."""
-        if depends and queue.is_in_order and self._others(queue, depends):
+        if queue.is_in_order and self._others(queue, depends):
             self._copy_a_byte(queue, depends)
             return ()
         return depends
 
     def before_barrier(self, queue: dpctl.SyclQueue, depends: Sequence[Event]) -> list[Any]:
         """The events that a barrier on the queue must depend on, when the queue waits for the rest."""
-        if depends and self._others(queue, depends):
+        if self._others(queue, depends):
             return [self._copy_a_byte(queue, depends)]
         return [as_sycl(event) for event in depends]
 

@@ -136,9 +136,6 @@ def looked_up(environment: Mapping[str, str], queue: dpctl.SyclQueue) -> Iterato
         Unsupported: one had no effect.
     """
     words: dict[str, str] = {}
-    if not environment:
-        yield words
-        return
     device = queue.sycl_device
     if device.backend == dpctl.backend_type.level_zero:
         for name in environment.keys() & _ON_LEVEL_ZERO.keys():

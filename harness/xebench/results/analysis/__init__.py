@@ -3,6 +3,7 @@
 __all__ = [
     "answer",
     "compare",
+    "compilers",
     "intervals",
     "judge",
     "metrics",

@@ -1,4 +1,4 @@
-"""Two runs side by side: the same case in both, before against after, and the compilers that made their kernels.
+"""Two runs side by side: the same case in both, before against after.
 
 The two runs share no blocks, so their intervals hold only what each run saw: noise, and how much its instances differ
 (where arrays and code lie in memory), if it had several. What else differs from one run to the next (clocks, neighbours
@@ -7,9 +7,7 @@ on the machine) is not in them, hence the threshold: a change must leave the ban
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
@@ -20,36 +18,9 @@ import pandas as pd
 from xebench.records import points
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
+from xebench.results.analysis.compilers import compilers_of
 from xebench.results.analysis.summaries import NONE, Series
 from xebench.vocabulary import ANSWERED, Answer, Outcome, Status
-
-
-def compilers_of(case: Row) -> frozenset[str]:
-    """The compilers of one case; empty if it launched no kernel of Python, or an earlier run does not record them."""
-    return frozenset(compiler for _, compiler in _made(case["kernels"]))
-
-
-def _made(kernels: str | None) -> set[tuple[str, str]]:
-    """Hash and compiler of each kernel whose compiler is named."""
-    return {
-        (kernel["spirv_sha256"], kernel["compiler"]) for kernel in json.loads(kernels or "[]") if kernel.get("compiler")
-    }
-
-
-def compilers(kernels: pd.Series[str]) -> dict[str, int]:
-    """The number of kernels that each compiler made, largest first; a kernel of several cases counts once.
-
-    Args:
-        kernels: the column of a run's cases.
-    """
-    found = set().union(*map(_made, kernels.dropna().unique()))
-    return dict(Counter(compiler for _, compiler in sorted(found)).most_common())
-
-
-def short_name(compiler: str) -> str:
-    """A compiler's name without its parts."""
-    return compiler.partition(" (")[0]
-
 
 #: Default relative change up to which two runs are the same.
 THRESHOLD: Final = 0.05

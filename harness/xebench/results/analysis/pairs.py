@@ -19,7 +19,7 @@ from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import answer, intervals, summaries
 from xebench.results.analysis.answer import HostTimes, Side, allowed_ns, with_fixed_cost
 from xebench.results.analysis.judge import Pair, pairs_of_family
-from xebench.results.analysis.moderation import NOTHING, Prior, moderated_speedup, prior_of
+from xebench.results.analysis.moderation import FEWEST_PAIRS, NOTHING, Prior, moderated_speedup, prior_of
 from xebench.results.analysis.noise import noise_of
 from xebench.results.analysis.speedups import log_speedups
 from xebench.results.analysis.statistics import Floats, SeriesStart, start_of_instances
@@ -291,7 +291,7 @@ def _priors(pairs: Iterable[_SampledPair]) -> Mapping[tuple[str | None, ...], Pr
             continue
         if pair.baseline is not pair.case and {pair.baseline["status"], pair.case["status"]} == {Status.OK}:
             medians.setdefault(pair.kind, []).append(pair.shared.settled.medians())
-    return {kind: prior_of(known) for kind, known in medians.items()}
+    return {kind: prior_of(known) for kind, known in medians.items() if len(known) >= FEWEST_PAIRS}
 
 
 def _row(pair: _SampledPair, device: Row, prior: Prior, *, alone_decides: bool) -> Row:
