@@ -1,4 +1,4 @@
-"""An addition of a program that is built on this package; xebench sets it."""
+"""An addition of a program that is built on this package, which sets it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def kernel(
     Args:
         function: the kernel, when the decorator is used without parentheses; or types of arguments in a tuple, or
             several tuples in a list, as numba-dpex has them: the kernel is compiled for these, and for no others.
-        sub_group_size: see ``KernelOptions``; or the name of a pattern's axis, whose value a variant's session takes.
+        sub_group_size: see ``KernelOptions``; or the name of a parameter (`ParametricKernel`).
         error_model: "numpy" (the default here) divides as the hardware does; "python", numba-dpex's default,
             adds a branch to every division.
         wraparound: whether negative indices count from an array's end, as in Python. False spares each index that may

@@ -204,7 +204,7 @@ class Identity:
         if is_trusted(module.__name__):
             self._token("module", name)
             return
-        # where its folder lies is no part of it, as it is of the packages that pattern files are in
+        # where its folder lies is no part of it, as it is of a user's package
         self._token("module", name.rpartition(".")[2])
         for attribute in sorted(attributes):
             if hasattr(module, attribute):

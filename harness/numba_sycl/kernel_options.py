@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any
 
-from numba_sycl import additions
 from numba_sycl.errors import KernelOnly, OptionError, UnsupportedByDevice
 from numba_sycl.sycl_types import Device
 
@@ -143,9 +142,7 @@ class SourceKernel(SourceFunction):
 
 def called_on_host(kernel: str) -> str:
     """The advice for a kernel that the host calls instead of launching it."""
-    arguments = f"({kernel}, kapi.Range(n), ...)"
-    in_pattern = f", in a pattern session.launch{arguments}" if additions.adapter_module else ""  # of xebench
-    return f"kernel {kernel} was called on the host: write call_kernel{arguments}{in_pattern}"
+    return f"kernel {kernel} was called on the host: write call_kernel({kernel}, kapi.Range(n), ...)"
 
 
 def options_of(dispatcher: Any) -> KernelOptions:

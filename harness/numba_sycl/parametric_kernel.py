@@ -1,4 +1,4 @@
-"""A kernel whose sub-group size is a parameter of its pattern: ``@kernel(sub_group_size="sub_group_size")``."""
+"""A kernel whose sub-group size is a named parameter: ``@kernel(sub_group_size="sub_group_size")``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numba_sycl.errors import OptionError
 
 
 class ParametricKernel:
-    """A function that is another kernel for each value of a parameter; a session launches that of its variant.
+    """A function that is another kernel for each value of a parameter; `at` gives the one to launch.
 
     Attributes:
         py_func: the Python function.
-        parameter: name of an axis or a size of the pattern.
+        parameter: name of the parameter.
     """
 
     def __init__(self, py_func: Callable[..., None], parameter: str, make: Callable[[int], Any]) -> None:
@@ -23,7 +23,7 @@ class ParametricKernel:
         self._made: dict[int, Any] = {}
 
     def at(self, parameters: Mapping[str, Any]) -> Any:
-        """The kernel for these values of the pattern's parameters, the same one each time.
+        """The kernel for these values of the parameters, the same one each time.
 
         Raises:
             OptionError: there is no such parameter.
@@ -31,8 +31,8 @@ class ParametricKernel:
         if self.parameter not in parameters:
             known = ", ".join(parameters) or "none"
             raise OptionError(
-                f"kernel {self.py_func.__name__}: sub_group_size={self.parameter!r} is no parameter of the pattern "
-                f"(there are {known}): write a number, or the name of an axis"
+                f"kernel {self.py_func.__name__}: sub_group_size={self.parameter!r} is no parameter here "
+                f"(there are {known}): write a number, or the name of one"
             )
         value = parameters[self.parameter]
         if value not in self._made:

@@ -196,6 +196,14 @@ def test_a_registered_driver_that_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "/opt/gone/libigdrcl.so" in finding.detail
 
 
+def test_the_kernel_languages_own_distribution_beside_xebench_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "installed_version", {"numba-sycl": "0.1.0"}.get)
+    finding = about(examine(), "numba-sycl")
+    assert finding.status == "warning" and "same files" in finding.detail
+    monkeypatch.setattr(doctor, "installed_version", {}.get)
+    assert not [one for one in examine().findings if one.title == "numba-sycl"]
+
+
 @pytest.mark.numba_dpex
 def test_without_pins_versions_are_not_vouched_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "pinned_versions", dict)

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from numba_sycl import libraries
-from numba_sycl.stacks import Stack, in_conda, is_current, stack
+from numba_sycl.stacks import Stack, in_conda, installed_version, is_current, stack
 from xebench.errors import BrokenEnvironment, XebenchError
 from xebench.system.children import Program
 from xebench.system.children.process import answer as answer_parent
@@ -166,6 +166,7 @@ def examine() -> Report:
         packages.python_finding(),
         *stack_findings(),
         *_package_findings(),
+        *_double_findings(),
         compiler_finding(),
         runtime_finding(),
         buffers_finding(),
@@ -204,6 +205,13 @@ def _as_needed(finding: Finding, devices: Sequence[DeviceInfo]) -> Finding:
     if finding.title == BUFFERS and finding.next_step and devices and devices[0].device.startswith("level_zero"):
         return replace(finding, status="warning")
     return finding
+
+
+def _double_findings() -> Iterator[Finding]:
+    """The kernel language's own distribution beside xebench: both have the same files."""
+    if version := installed_version("numba-sycl"):
+        detail = f"{version} is installed beside xebench, which has the same files: uninstalling one breaks the other"
+        yield Finding("packages", "warning", "numba-sycl", detail, "uninstall numba-sycl, then install xebench again")
 
 
 def _package_findings() -> list[Finding]:
