@@ -37,5 +37,5 @@ def test_the_list_has_the_claims_of_each_pattern_once() -> None:
     assert first | wanted == first
     assert first["source"] == "G 4530" and first["figure"]["speedup"] == 2.9
     assert all("claims" not in variant for variant in told["variants"])
-    text = " ".join(claims_text.as_text([info], 80).split())
+    text = " ".join(claims_text.as_text([info], 80, verbose=True).split())
     assert "claim: three faster than one by at least 1.5 times where work=1, for GPUs [G 4530" in text

@@ -27,10 +27,13 @@ def test_findings_show_their_next_step() -> None:
     assert json.loads(machine_views.FINDINGS.as_json(report))["usable"] is False
 
 
-def test_the_list_of_patterns_wraps_and_counts() -> None:
+def test_the_list_of_patterns_has_a_line_each_and_verbose_wraps_and_counts() -> None:
     infos = discover()
-    text = claims_text.as_text(infos, 80)
-    assert max(map(len, text.splitlines())) <= 80
+    whole, text = (claims_text.as_text(infos, 80, verbose=verbose) for verbose in (True, False))
+    assert max(map(len, f"{whole}\n{text}".splitlines())) <= 80
+    brief = [line for line in text.splitlines() if line.startswith("  ")]
+    assert {line.split()[0] for line in brief} == {info.name for info in infos} and len(brief) == len(infos)
+    assert f"{len(infos)} patterns" in whole
     assert f"{len(infos)} patterns" in text
     assert {item["name"] for item in json.loads(claims_text.as_json(infos))} == {info.name for info in infos}
     first = json.loads(claims_text.as_json(infos))[0]

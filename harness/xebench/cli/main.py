@@ -13,7 +13,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from xebench import __version__
-from xebench.cli.options import NAMES, PATHS, table_forms
+from xebench.cli.options import NAMES, PATHS, require_brief, table_forms
 from xebench.cli.output import run_program, show, show_view
 from xebench.errors import XebenchError, suggestion
 
@@ -102,13 +102,19 @@ def commands(context: click.Context) -> None:
 )
 @PATHS
 @table_forms
-def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str) -> None:
+@click.option("--verbose", is_flag=True, help="Add variants, claims and parameters to the text.")
+def list_patterns(names: tuple[str, ...], guide: str | None, paths: tuple[Path, ...], form: str, verbose: bool) -> None:
     """List the patterns. NAMES: patterns, chapters or catalogue ids, also with * and ? (default: all)."""
     from xebench.patterns.registry import discover, select, select_by_guide
     from xebench.report import claims_text
 
+    require_brief(verbose, form)
     infos = select(discover(paths, installed=True), names)
-    show_view(claims_text, form, infos if guide is None else select_by_guide(infos, guide))
+    infos = infos if guide is None else select_by_guide(infos, guide)
+    if verbose:
+        show(claims_text.as_text(infos, verbose=True))
+    else:
+        show_view(claims_text, form, infos)
 
 
 SHELLS = ("bash", "zsh", "fish")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -169,7 +169,7 @@ def open_session(device: str = AUTO) -> Session:
     direct_calls.install()
     chosen = select_device(device)
     if chosen.notice:
-        warnings.warn(chosen.notice, stacklevel=2)
+        print(f"xebench: {chosen.notice}", file=sys.stderr)
     return Session.on(chosen.device.device)
 
 

@@ -59,6 +59,9 @@ def format_figure(figure: Figure) -> str:
     return f"{round(figure.speedup, 2):g}" + (f" on {figure.product}" if figure.device else "")
 
 
+#: Columns of a name in the short list.
+_NAME: Final = 26
+
 SHOWN: Final = ("name", "chapter", "guide", "catalogue", "metric", "lesson", "variants", "axes")
 
 
@@ -73,14 +76,24 @@ def _plain(info: PatternInfo) -> dict[str, Any]:
     return {**data, "claims": claims}
 
 
-def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
-    """Patterns under the heading of their chapter, each with its lesson and its variants."""
+def as_text(infos: Sequence[PatternInfo], width: int | None = None, *, verbose: bool = False) -> str:
+    """Patterns under the heading of their chapter, each with its lesson.
+
+    Args:
+        infos: patterns, in any order.
+        width: width in columns; by default that of the terminal.
+        verbose: False for a line each; True for the whole lesson, ids, variants, claims and parameters.
+    """
     width = width or _terminal_width()
     lines = []
     in_order = sorted(infos, key=lambda info: (info.chapter, info.name))
     for chapter, members in groupby(in_order, key=lambda info: info.chapter):
         lines.append(f"\n{chapter}")
         for info in members:
+            if not verbose:
+                line = f"  {info.name:{_NAME}} {' '.join(info.lesson.split())}"
+                lines.append(line if len(line) <= width else f"{line[: width - 4].rpartition(' ')[0]} ...")
+                continue
             heading = f"{info.name}  [{', '.join(info.catalogue)}]  {info.metric}"
             lines += _wrapped(heading, width - 2, indent=2, further=6)
             lines += _wrapped(info.lesson, width - 6, indent=6, further=6)
@@ -95,7 +108,8 @@ def as_text(infos: Sequence[PatternInfo], width: int | None = None) -> str:
                 lines += _wrapped(f"stands in: {info.stand_in}", width - 6, indent=6, further=8)
             lines += [f"      --set {axis}={','.join(map(str, values))}" for axis, values in info.axes.items()]
     count = f"{len(infos)} pattern{'s' if len(infos) != 1 else ''}"
-    return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME"
+    more = "" if verbose else "\nMore of one: xebench show NAME, or xebench list NAME --verbose"
+    return "\n".join(lines).lstrip("\n") + f"\n\n{count}. Measure one with: xebench run NAME.{more}"
 
 
 def _claims(info: PatternInfo, width: int) -> Iterator[str]:
