@@ -108,6 +108,14 @@ _MEANINGS = [
             r"kernel_api'? has no (?:attribute ')?(?P<what>\w*group\w*)",
             "kernel_api has no {what}: functions of groups are in the modules work_group and sub_group",
         ),
+        (
+            r"numpy\.nditer",
+            "it computes with a whole array, or a slice of one, which device code cannot: loop over elements",
+        ),
+        (
+            r"No definition for lowering <built-in function (?P<what>\w+)>\(int",
+            "math.{what} of an integer: make it a float, such as math.{what}(float(n)), or compute it outside",
+        ),
         # numba-dpex alone
         (r"populate_array\(\) got", "it reads a numpy array of outside, which numba-dpex cannot: make it an argument"),
         (

@@ -139,7 +139,7 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], words: st
         ((), None, FOUND, FOUND),
         (("old:v",), None, 0, 0),
         (("old:v", "new:v"), None, 0, 1),
-        (("new:v",), None, FOUND, FOUND),
+        (("new:v",), None, FOUND, 1),
         ((), "SIGINT", FOUND, 130),
     ],
 )

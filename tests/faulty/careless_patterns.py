@@ -542,3 +542,20 @@ def each_its_own(session, p):
     session.launch(running_sums, kapi.Range(p.n), p.rows)
     session.launch(swap_pairs, kapi.Range(p.n), p.rows)
     session.launch(clear_by_all, kapi.NdRange((4 * p.n,), (p.n,)), p.rows)
+
+
+forgotten = declare("forgotten")
+forgotten.problem(in_and_out)
+forgotten.reference(doubled)
+forgotten.naive(right)
+
+
+@forgotten.optimized
+def without_return(session, p):
+    def sample():
+        session.launch(double, kapi.Range(p.n), p.x, p.y)
+
+
+@forgotten.optimized
+def of_records(session, p):
+    session.alloc(p.n, [("a", "f4"), ("b", "f4")])

@@ -234,3 +234,11 @@ def test_a_maximum_by_test_and_plain_store_is_a_race() -> None:
 
 def test_work_items_that_use_their_own_elements_or_store_equal_values_are_none() -> None:
     assert races("own_elements") == {"each_its_own": None}
+
+
+def test_a_sample_that_is_not_returned_and_an_array_of_records_are_told_in_words() -> None:
+    assert outcomes("forgotten") == {
+        "right": OK,
+        "without_return": ("wrong", "it submitted no command and returned nothing: is 'return sample' missing?"),
+        "of_records": ("error", "check: an array of records (a, b): use an array for each field"),
+    }

@@ -62,6 +62,11 @@ def test_the_old_name_of_the_package_is_told_with_the_new_one(
     [
         ("def (", "mine.py:1: SyntaxError: invalid syntax (mine.py, line 1): fix the pattern file"),
         ("x = 1\n1 / 0", "mine.py:2: ZeroDivisionError: division by zero: fix the pattern file"),
+        (
+            "import argparse\nargparse.ArgumentParser().parse_args(['--preset', 'smoke'])",
+            "mine.py:2: SystemExit: 2: a pattern file is imported, and sys.argv has the arguments of xebench: read "
+            "options of its own below if __name__ == '__main__', or sweep them as axes",
+        ),
         ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: fix the pattern file"),
         (
             "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",

@@ -30,6 +30,7 @@ from xebench.cli.options import (
     table_forms,
 )
 from xebench.cli.output import is_quiet, say, show_view, write
+from xebench.cli.run_command import with_files
 from xebench.errors import XebenchError
 
 if TYPE_CHECKING:
@@ -85,14 +86,17 @@ def plan_for(
     """A plan of the patterns that a user names, made before the search for a compiler so that a wrong name fails early.
 
     Args:
-        names: patterns, chapters or catalogue ids; all patterns when there are none.
+        names: patterns, chapters, catalogue ids or pattern files; all patterns when there are none.
         paths: pattern files beside the built-in ones.
         preset: preset of the problem sizes.
         gpus: target GPUs; sizes that follow the device are limited to what all known ones support.
     """
     from xebench.patterns.registry import discover, select
 
-    return _plan(select(discover(paths, installed=True), names), preset, gpus)
+    if not names:
+        return _plan(discover(paths, installed=True), preset, gpus)
+    chosen, files = with_files(names, paths)
+    return _plan(select(discover(files), chosen), preset, gpus)
 
 
 def plan_of_files(files: Sequence[Path], preset: str, gpus: Sequence[str | GpuParameters]) -> list[Family]:

@@ -23,7 +23,7 @@ from xebench.cli.options import (
     table_forms,
 )
 from xebench.cli.output import blaming, result_file, say, show, show_view, warn
-from xebench.cli.run_command import measure, run
+from xebench.cli.run_command import measure, run, with_files
 from xebench.errors import PatternError, XebenchError, suggestion
 from xebench.report import formats
 
@@ -79,6 +79,7 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) ->
 def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], paths: tuple[Path, ...], form: str) -> None:
     """Show the lesson of PATTERN: its claims, the code of its baseline beside that of VARIANT, and measured results.
 
+    PATTERN may be the file of one pattern.
     Without VARIANT: the two variants of the guide's firmest claim. Markdown and CSV contain the answers only.
     """
     from xebench.patterns.declaration import shown_pair
@@ -88,7 +89,8 @@ def show_pattern(pattern: str, variant: str | None, runs: tuple[Path, ...], path
     from xebench.results.run import newest_of_each_device
     from xebench.vocabulary import find_baseline
 
-    infos = select(discover(paths, installed=True), [pattern])
+    names, files = with_files([pattern], paths)
+    infos = select(discover(files), names)
     if len(infos) > 1:
         raise PatternError(f"{pattern!r} names {len(infos)} patterns, {infos[0].name} among them: name one")
     (info,) = infos
@@ -378,6 +380,8 @@ def status_of(comparison: RunComparison, found: int) -> int:
     if status >= _SIGNALS:
         return status
     before, after = comparison.failed
+    if after and status == 1:  # a wrong new version says more than a row that is missing for it
+        return status
     return found or (0 if status == 1 and before and not after else status)
 
 

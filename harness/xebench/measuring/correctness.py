@@ -266,6 +266,13 @@ class Checker:
             expected.arrays = call.results
         compared = [] if expected is None else expected.check(call.results)
         if faults := "; ".join(each.fault for each in compared if each.fault):
-            run.drop(Status.WRONG, f"wrong {when}: {faults}; {_TWO_CALLS}" if when else faults)
+            run.drop(Status.WRONG, f"wrong {when}: {faults}; {_TWO_CALLS}" if when else _idle(call) or faults)
         error_ulp = None if expected is None else expected.error_ulp(call.results)
         find_all(run.facts, CheckedCall(call, compared, error_ulp))
+
+
+def _idle(call: Started | Checked) -> str:
+    """The cause of wrong results of a first call that did nothing; "" if it did something."""
+    if not isinstance(call, Started) or call.commands or call.preparation_ns:
+        return ""
+    return "it submitted no command and returned nothing: is 'return sample' missing?"

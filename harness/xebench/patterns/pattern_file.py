@@ -115,6 +115,12 @@ def _imports_from(error: BaseException, package: str) -> bool:
 def _advice(error: BaseException) -> str:
     if _imports_from(error, "numba_dpex"):
         return "import kernel and kernel_api from xebench, which have them on every stack"
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SystemExit) and any(Path(frame.filename).name == "argparse.py" for frame in frames):
+        return (
+            "a pattern file is imported, and sys.argv has the arguments of xebench: read options of its own below "
+            "if __name__ == '__main__', or sweep them as axes"
+        )
     return "fix the pattern file"
 
 

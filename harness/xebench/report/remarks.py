@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.records import points
 from xebench.records.claim import from_json, is_expected
 from xebench.records.device_facts import ROOF_DOUBT, noise_floor
 from xebench.results import Run
@@ -304,11 +305,17 @@ def notes(run: Run) -> list[str]:
 def brief_remarks(run: Run) -> list[str]:
     """The remarks and the failed cases that bear on the answers, in a few words each."""
     failed = [
-        f"{'/'.join(row['case_id'].split('/')[:2])}: {row['status']}: {row['reason']}"
+        f"{row['pattern']}/{row['variant']}{_point(row)}: {row['status']}: {row['reason']}"
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
     return [*failed, *unmeasured, *(line for _, brief in OF_RUN if brief is not None for line in _lines(brief(run)))]
+
+
+def _point(case: Mapping[Any, Any]) -> str:
+    """The point of a case on its axes, as `` [k=1]``; "" without any."""
+    words = points.words(points.point(case))
+    return f" [{words}]" if words else ""
 
 
 def _many_flags(run: Run) -> list[str]:

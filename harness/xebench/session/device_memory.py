@@ -17,7 +17,7 @@ from numba_sycl.kernel_store import KernelStore
 from numba_sycl.signature import as_usm_array
 from numba_sycl.sycl_types import Array, UsmArray
 from xebench.dpex.sycl_calls import prepare_for_device_copy, release_from_device_copy
-from xebench.errors import TooLarge, Unsupported
+from xebench.errors import TooLarge, Unsupported, XebenchError
 from xebench.session.recorder import Traffic
 from xebench.system.runtime import level_zero
 from xebench.system.runtime.machine import last_level_cache_bytes
@@ -86,6 +86,17 @@ def allocate(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue, u
 GUARD_BYTES: Final = 256
 
 
+def require_numbers(dtype: Any) -> None:
+    """Refuse elements that no kernel takes.
+
+    Raises:
+        XebenchError: they are records.
+    """
+    if np.dtype(dtype).fields:
+        names = ", ".join(np.dtype(dtype).names or ())
+        raise XebenchError(f"an array of records ({names}): use an array for each field")
+
+
 def allocate_guarded(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.SyclQueue) -> Any:
     """A poisoned array of device memory, with a guard behind it that holds the poison, too.
 
@@ -94,6 +105,7 @@ def allocate_guarded(shape: int | tuple[int, ...], dtype: Any, queue: dpctl.Sycl
     Raises:
         TooLarge: the device lacks the memory.
     """
+    require_numbers(dtype)
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     memory = allocate(size + GUARD_BYTES, np.int8, queue).usm_data
     spoil(memory)
