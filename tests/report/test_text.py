@@ -103,9 +103,9 @@ def test_a_run_of_many_patterns_shows_the_rows_of_those_that_are_named() -> None
 def test_remarks_are_a_line_each_and_the_next_steps_and_the_folder_are_last(all_answers: Run) -> None:
     lines = lines_of(changed(all_answers, pairs=all_answers.pairs.assign(instances=1)))
     at = lines.index("Next:")
-    failed, instances, folder = lines[at - 2], lines[at - 1], lines[-1]
+    failed, instances, folder = f"{lines[at - 3]} {lines[at - 2].strip()}", lines[at - 1], lines[-1]
     assert lines[at + 1].startswith("  xebench show ends slow  #")
-    assert failed == "! ends/crashes: crashed: signal 11 in kernel twice"
+    assert failed == "! ends/crashes [sub_group_size=16, work_group_size=256]: crashed: signal 11 in kernel twice"
     assert instances.startswith("! one instance decides nothing: ")
     assert folder == "run folder: runs/answers (complete)"
 
