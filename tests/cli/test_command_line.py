@@ -65,7 +65,7 @@ def test_what_a_user_can_cause_ends_in_one_line(
 def test_a_process_ends_likewise() -> None:
     done = xebench("nonsense")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert done.stderr.startswith("xebench: no command 'nonsense': known are ab, build,")
+    assert done.stderr.startswith("xebench: no command 'nonsense': known are ab, advise, build,")
 
 
 @pytest.mark.nightly

@@ -221,10 +221,10 @@ def test_an_observer_sees_every_launch_even_of_what_the_device_cannot_run() -> N
     huge = kernel(sub_group_size=1 << 20)(local.py_func)  # its build is refused
     with pytest.raises(Unsupported):
         store.submit(huge, queue, space(), arguments[0], ())
-    assert [(compiled.name, index_space, given, on) for compiled, index_space, given, on in seen] == [
+    assert [(compiled.name, index_space, given, on) for _, compiled, index_space, given, on in seen] == [
         ("local", space(), given, queue) for given in (*arguments, arguments[0])
     ]
-    assert seen[0][0].sha256 == seen[1][0].sha256 == seen[2][0].sha256 != seen[3][0].sha256
+    assert seen[0][1].sha256 == seen[1][1].sha256 == seen[2][1].sha256 != seen[3][1].sha256
 
 
 def test_what_is_forgotten_is_built_again_and_counted(session: Any) -> None:
