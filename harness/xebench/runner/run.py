@@ -191,13 +191,9 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
         try:
             memory_bytes = parse_memory(options.memory_limit, host_memory_bytes())
             sampling = options.sampling()
-            earlier = None
-            if options.resume:
-                earlier = resume.earlier_session(options, progress, plan, over_scheduler=False)
-                if resume.is_done(earlier, plan):
-                    return earlier
-            else:
-                RunWriter.refuse(options.output, overwrite=options.overwrite)
+            earlier = find_earlier(options, progress, plan, over_scheduler=False)
+            if earlier is not None and resume.is_done(earlier, plan):
+                return earlier
             progress.stage("loading the SYCL runtime")
             compiler = variables_for(options.recipe.compiler)
             device = _choose_device(options, earlier, progress)
@@ -227,6 +223,26 @@ def run_plan(plan: Sequence[Family], options: Options, progress: Progress) -> Ru
                     ).run(load_average)
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
+
+
+def find_earlier(options: Options, progress: Progress, plan: Sequence[Family], *, over_scheduler: bool) -> Run | None:
+    """The earlier session to resume; None for a new run, for which there is room.
+
+    Raises:
+        RunFolderError: the folder cannot be written, or there is nothing to resume in it.
+        XebenchError: the earlier session went the other way.
+    """
+    if options.resume:
+        return resume.earlier_session(options, progress, plan, over_scheduler=over_scheduler)
+    RunWriter.refuse(options.output, overwrite=options.overwrite)
+    return None
+
+
+def open_folder(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
+    """The run's folder, new or as the earlier session left it, for this session with these facts."""
+    if earlier is None:
+        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
+    return RunWriter.resume(options.output, facts)
 
 
 def _choose_device(options: Options, earlier: Run | None, progress: Progress) -> runtime.DeviceInfo:
@@ -265,11 +281,9 @@ def _require_right_results(device: runtime.DeviceInfo, worker: DeviceWorker) -> 
 def _open(options: Options, earlier: Run | None, progress: Progress, environment: Mapping[str, str]) -> RunWriter:
     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
     facts["drivers"] = {device.device: device.driver_version for device in runtime.list_devices()}
-    if earlier is None:
-        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
-    if changed := resume.changed_software(earlier.manifest, facts):
+    if earlier is not None and (changed := resume.changed_software(earlier.manifest, facts)):
         progress.say(f"the run was begun with other software ({', '.join(changed)}): families differ in it")
-    return RunWriter.resume(options.output, facts)
+    return open_folder(options, earlier, facts)
 
 
 @dataclass

@@ -5,7 +5,7 @@ Dask decides which worker measures what, sends what a dead worker had to another
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
@@ -28,7 +28,7 @@ from xebench.runner.resource_limits import (
     host_memory_bytes,
     parse_memory,
 )
-from xebench.runner.run import WORKER_KILLED, EndTrials, RunEnd
+from xebench.runner.run import WORKER_KILLED, EndTrials, RunEnd, find_earlier, open_folder
 from xebench.runner.run_options import Options, Progress
 from xebench.system import runtime
 
@@ -46,13 +46,9 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
     with StopSignals() as signals:
         try:
             _check(options)
-            earlier = None
-            if options.resume:
-                earlier = resume.earlier_session(options, progress, plan, over_scheduler=True)
-                if resume.is_done(earlier, plan):
-                    return earlier
-            else:
-                RunWriter.refuse(options.output, overwrite=options.overwrite)
+            earlier = find_earlier(options, progress, plan, over_scheduler=True)
+            if earlier is not None and resume.is_done(earlier, plan):
+                return earlier
             progress.stage(f"connecting to {address}")
             with Scheduler(address) as scheduler:
                 order = _order(options, earlier)
@@ -63,7 +59,7 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                     plan = without_repeats(family.on(*problem) for family in plan)
                     facts = manifest(options.command_line, asdict(runtime.describe_machine()), environment)
                     facts[resume.OVER_SCHEDULER] = _kept(problem)
-                    with _open(options, earlier, facts) as writer:
+                    with open_folder(options, earlier, facts) as writer:
                         measuring = _Measuring(
                             plan, options, progress, signals, budget, scheduler, order, workers, earlier
                         )
@@ -71,12 +67,6 @@ def run_plan_on(address: str, plan: Sequence[Family], options: Options, progress
                         return end.after(lambda: measuring.measure(writer, end))
         except Stopped as stop:
             raise StoppedEarly(stop.name) from None
-
-
-def _open(options: Options, earlier: Run | None, facts: Mapping[str, Any]) -> RunWriter:
-    if earlier is None:
-        return RunWriter.create(options.output, {**facts, **options.recipe.to_manifest()}, overwrite=options.overwrite)
-    return RunWriter.resume(options.output, facts)
 
 
 def _check(options: Options) -> None:
