@@ -353,6 +353,21 @@ def _run_groups(kernel_fn: Callable[..., None], space: NdRange, kernel_args: tup
             kernel_fn(NdItem(Item(whole, index), Item(local, local_index), group), *arguments)
 
 
+def item_at(extents: Extents, local: Extents | None, index: Extents) -> Item | NdItem:
+    """The item of a work-item: an `Item` where there are no work-groups.
+
+    Args:
+        extents: global extents of the index space.
+        local: extents of its work-groups; None without any.
+        index: place of the work-item in the index space.
+    """
+    if local is None:
+        return Item(extents, index)
+    groups = tuple(extent // size for extent, size in zip(extents, local, strict=True))
+    group, in_group = zip(*map(divmod, index, local), strict=True)
+    return NdItem(Item(extents, index), Item(local, in_group), Group(extents, local, groups, group))
+
+
 def _indices(extents: Extents) -> Iterator[Extents]:
     return product(*map(range, extents))
 

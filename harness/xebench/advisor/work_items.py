@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from numba_sycl.kernel_names import Group, Item, NdItem
+from numba_sycl.kernel_names import Item, NdItem, item_at
 from numba_sycl.kernel_names import PrivateArray as PlainArray
 from numba_sycl.signature import as_usm_array, index_space_extents
 from numba_sycl.tensor import asnumpy
@@ -390,11 +390,9 @@ def _work_item(extents: tuple[int, ...], local: tuple[int, ...] | None, step: tu
         starts[1:2] = [
             min(start, max(0, extent - ROWS)) for start, extent in zip(starts[1:2], extents[1:2], strict=True)
         ]
-        return Item(extents, tuple(map(int.__add__, starts, steps)))
-    groups = tuple(extent // size for extent, size in zip(extents, local, strict=True))
-    index = tuple(count // 2 for count in groups)
-    whole = tuple(one * size + own for one, size, own in zip(index, local, steps, strict=True))
-    return NdItem(Item(extents, whole), Item(local, tuple(steps)), Group(extents, local, groups, index))
+    else:
+        starts = [extent // size // 2 * size for extent, size in zip(extents, local, strict=True)]
+    return item_at(extents, local, tuple(map(int.__add__, starts, steps)))
 
 
 def source_of(place: Place) -> tuple[str, int, str]:

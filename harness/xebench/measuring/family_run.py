@@ -210,9 +210,9 @@ class FamilyRun:
         self.show(None, Stage.IDLE)
         assert self._places is not None
         for run in self.variants:
-            if run.is_good() and not run.variant.ranks and not run.variant.environment:
-                finder = RaceFinder()
-                with suppress(Exception), finder.watching(self.session):
+            if run.can_be_called():
+                finder = RaceFinder(self.session)
+                with suppress(Exception), self.session.observing(finder.look):
                     self._places.of(run.variant).sample(run.name, 1)
                 run.facts["races"] = "; ".join(finder.found) or None
 

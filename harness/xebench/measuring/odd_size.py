@@ -54,7 +54,7 @@ def tried_at_odd_sizes(
         seed: seed of the data.
         runs: variants with right results at the family's size.
     """
-    here = [run.name for run in runs if run.is_good() and not run.variant.ranks and not run.variant.environment]
+    here = [run.name for run in runs if run.can_be_called()]
     here.sort(key=lambda name: name != pattern.baseline_variant.name)
     smoke = {name: size for name, size in pattern.presets["smoke"].items() if type(size) in (int, float, str)}
     end_s = time.monotonic() + MOST_S

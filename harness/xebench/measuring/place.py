@@ -66,6 +66,10 @@ class VariantRun:
         """True if the variant has not dropped out."""
         return self.status == Status.OK
 
+    def can_be_called(self) -> bool:
+        """True if it is good, and runs in a process without ranks or variables of its own: this one can call it."""
+        return self.is_good() and not self.variant.ranks and not self.variant.environment
+
     def drop(self, status: Status, reason: str, error_text: str = "") -> None:
         """Take the variant out, for the first reason that there is."""
         if self.status == Status.OK:

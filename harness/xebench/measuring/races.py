@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from numba_sycl.kernel_names import Group, Item, NdItem
-from numba_sycl.signature import as_usm_array, index_space_extents
+from numba_sycl.kernel_names import item_at
+from numba_sycl.signature import CompiledKernel, as_usm_array, index_space_extents
 from numba_sycl.sycl_types import Array
 from xebench.session.session import Session
 
@@ -94,33 +94,26 @@ class _Watched:
 class RaceFinder:
     """Looks at the first launch of each kernel of a variant, before it is submitted.
 
+    Args:
+        session: session on which the variant launches.
+
     Attributes:
         found: a sentence for each kernel with a race.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
         self.found: list[str] = []
+        self._session = session
         self._seen: set[Any] = set()
 
-    @contextmanager
-    def watching(self, session: Session) -> Iterator[None]:
-        """Look at what is launched in this block."""
-        launch = session.launch
-
-        def looked_at(kernel: Any, index_space: Any, *arguments: Any, **options: Any) -> Any:
-            chosen = session.chosen(kernel)
-            if chosen not in self._seen and hasattr(chosen, "py_func"):
-                self._seen.add(chosen)
-                session.wait()
-                with suppress(Exception):  # of what plain Python cannot run, nothing is known
-                    self._look(chosen.py_func, index_space, arguments)
-            return launch(kernel, index_space, *arguments, **options)
-
-        vars(session)["launch"] = looked_at
-        try:
-            yield
-        finally:
-            del vars(session)["launch"]
+    def look(self, kernel: Any, _: CompiledKernel, index_space: Any, arguments: Sequence[Any], *__: Any) -> None:
+        """Look at a launch; an observer of launches (`RecordedQueues.observing`)."""
+        if kernel in self._seen or not hasattr(kernel, "py_func"):
+            return
+        self._seen.add(kernel)
+        self._session.wait()
+        with suppress(Exception):  # of what plain Python cannot run, nothing is known
+            self._look(kernel.py_func, index_space, arguments)
 
     def _look(self, function: Callable[..., None], index_space: Any, arguments: Sequence[Any]) -> None:
         log = _Log()
@@ -131,8 +124,9 @@ class RaceFinder:
             with _limited(MOST_LINES), warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 plain = _plain(function, {})
-                for item in _items(*index_space_extents(index_space)):
-                    log.item = item
+                extents, local = index_space_extents(index_space)
+                for index in product(*map(range, extents)):
+                    log.item = item = item_at(extents, local, index)
                     plain(item, *own)
         except _Race as race:
             self.found.append(f"kernel {function.__name__} {race}: a race")
@@ -154,17 +148,6 @@ def _watched(name: str, value: Any, memories: dict[int, Array], log: _Log) -> An
     strides = tuple(stride * array.itemsize for stride in array.strides)
     host: Array = np.ndarray(array.shape, array.dtype, memories[base].data, address - base, strides)
     return _Watched(name, host, address, log)
-
-
-def _items(extents: tuple[int, ...], local: tuple[int, ...] | None) -> Iterator[Item | NdItem]:
-    for index in product(*map(range, extents)):
-        if local is None:
-            yield Item(extents, index)
-        else:
-            groups = tuple(extent // size for extent, size in zip(extents, local, strict=True))
-            in_group = tuple(one % size for one, size in zip(index, local, strict=True))
-            group = tuple(one // size for one, size in zip(index, local, strict=True))
-            yield NdItem(Item(extents, index), Item(local, in_group), Group(extents, local, groups, group))
 
 
 def _plain(function: Any, made: dict[Any, Any]) -> Any:
