@@ -19,11 +19,9 @@ from xebench.vocabulary import DeviceClass
 
 PATTERNS = Path(__file__).with_name("advised_patterns.py")
 LARGE = 1 << 30
-DEVICE = Device("A device", "A vendor", DeviceClass.GPU, 8, 1 << 20, 16, 100.0)
+DEVICE = Device("A device", "A vendor", DeviceClass.GPU, 1 << 20, 16, 100.0)
 SAMPLE = SampleFacts(1_000_000_000, 990_000_000, 1, 0, 0, 0, 0, 0)
-ACROSS = Access(
-    "load", "u", "global", "float32", 4, LARGE, "own.py", 14, "u[i, j]", 1, 16384, 4, None, 1 / 16, 1.0, True
-)
+ACROSS = Access("load", "u", "global", "float32", 4, LARGE, "own.py", 14, "u[i, j]", 1, 16384, 4, None, 1 / 16, 1.0)
 
 
 def facts_of(*accesses: Access, **sample: int) -> Facts:

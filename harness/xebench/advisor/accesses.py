@@ -44,7 +44,6 @@ def _access(reading: Reading, key: Any, offsets: list[int]) -> Access:
         _same(later - earlier for earlier, later in pairwise(offsets[:COMPARED])),
         _line_use(of_lanes, size),
         sum(map(len, touched)) / len(set().union(*touched)),
-        len({len(own) for own in of_lanes}) == 1,
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 #: Bytes of a cache line.
 LINE: Final = 64
+#: Work-items beside one another in dimension 0 that are read.
+LANES: Final = 16
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,6 @@ class Access:
         step_stride: bytes from one time to the next in a work-item; None if it differs, or there is one time only.
         line_use: share of the cache lines that neighbours touch at one time that they use.
         shared: number of work-items, in the mean, that touch the same element over the whole loop.
-        is_by_all: True if every work-item does it as often as the others.
     """
 
     kind: str
@@ -45,7 +46,6 @@ class Access:
     step_stride: int | None
     line_use: float
     shared: float
-    is_by_all: bool
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,13 @@ class Device:
 
     Attributes:
         name, vendor, device_class: the device.
-        compute_units, cache_bytes, sub_group_size: of it.
+        cache_bytes, sub_group_size: of it.
         memory_gbps: measured memory roof; None if none was measured.
     """
 
     name: str
     vendor: str
     device_class: str
-    compute_units: int
     cache_bytes: int
     sub_group_size: int
     memory_gbps: float | None

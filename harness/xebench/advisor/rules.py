@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from xebench.advisor.facts import LINE, Access, Facts, KernelFacts
+from xebench.advisor.facts import LANES, LINE, Access, Facts, KernelFacts, SampleFacts
 from xebench.advisor.lessons import Lesson
 
 #: A kernel this near to its memory roof gains nothing from better accesses.
@@ -45,7 +45,6 @@ class Rule:
         advice: sentence.
         lessons: steps of lessons, the nearest first; the first that was measured decides.
         refuted_by: observation that would refute it.
-        guide: lines of the guide.
     """
 
     name: str
@@ -53,7 +52,6 @@ class Rule:
     advice: str
     lessons: tuple[Lesson, ...]
     refuted_by: str
-    guide: str = ""
 
 
 def _is_far(facts: Facts) -> bool:
@@ -132,8 +130,7 @@ def _scattered(facts: Facts, kernel: KernelFacts, access: Access) -> str:
 def _one_counter(facts: Facts) -> Iterator[Finding]:
     for kernel, share in _readable(facts):
         for access in kernel.accesses:
-            lanes = 16
-            if access.kind == "atomic" and access.space == "global" and access.shared >= lanes / 2:
+            if access.kind == "atomic" and access.space == "global" and access.shared >= LANES / 2:
                 yield Finding(
                     kernel.name, f"all work-items update the same element of {access.array} ({_place(access)})", share
                 )
@@ -235,9 +232,14 @@ def _copies(facts: Facts) -> Iterator[Finding]:
         yield Finding("", f"copies of {_size(sample.copied_bytes)} take {share:.0%} of each call's time", share)
 
 
+def _idle(sample: SampleFacts) -> float:
+    """The share of the host's time in which the device does nothing."""
+    return max(0.0, 1 - sample.device_ns / sample.host_ns) if sample.host_ns else 0.0
+
+
 def _allocations(facts: Facts) -> Iterator[Finding]:
     sample = facts.sample
-    idle = max(0.0, 1 - sample.device_ns / sample.host_ns) if sample.host_ns else 0.0
+    idle = _idle(sample)
     if sample.allocations >= 2 and idle > SHARE:
         yield Finding(
             "", f"each call allocates {sample.allocations} arrays, and the device idles {idle:.0%} of the time", idle
@@ -253,95 +255,92 @@ def _builds(facts: Facts) -> Iterator[Finding]:
 
 def _many_kernels(facts: Facts) -> Iterator[Finding]:
     sample = facts.sample
-    idle = max(0.0, 1 - sample.device_ns / sample.host_ns) if sample.host_ns else 0.0
     extents = {kernel.global_size for kernel in facts.kernels}
     if sample.kernels >= 2 and len(facts.kernels) >= 2 and len(extents) == 1 and not sample.copies:
-        yield Finding("", f"{sample.kernels} kernels of one index space hand arrays to one another", max(idle, SHARE))
-
-
-def _step(pattern: str, before: str, after: str) -> Lesson:
-    return Lesson(pattern, before, after)
+        yield Finding(
+            "", f"{sample.kernels} kernels of one index space hand arrays to one another", max(_idle(sample), SHARE)
+        )
 
 
 RULES: Final = (
     Rule("dimensions", lambda facts: _of_memory(facts, _swapped),
         "Swap the dimensions: let get_id(0) be the index whose elements are neighbours",
-        (_step("stencil_row_reuse", "neighbours_in_a_column", "neighbours_in_a_row"),
-         _step("stream_loop_order", "z_fastest", "x_fastest")),
+        (Lesson("stencil_row_reuse", "neighbours_in_a_column", "neighbours_in_a_row"),
+         Lesson("stream_loop_order", "z_fastest", "x_fastest")),
         "the arrays fit a cache, or another access gets as far apart"),
     Rule("interleave", lambda facts: _of_memory(facts, _own_block),
         "Interleave: let neighbouring work-items take neighbouring elements in each step",
-        (_step("subgroup_coalesced_copy", "contiguous_per_item", "interleaved_by_constant"),
-         _step("subgroup_coalesced_store", "contiguous_per_item", "interleaved_by_constant")),
+        (Lesson("subgroup_coalesced_copy", "contiguous_per_item", "interleaved_by_constant"),
+         Lesson("subgroup_coalesced_store", "contiguous_per_item", "interleaved_by_constant")),
         "a compiler that reads each block as one vector"),
     Rule("structures", lambda facts: _of_memory(facts, _structures),
         "Make the array of structures an array for each member",
-        (_step("stencil_cacheline_utilisation", "array_of_structures", "structure_of_arrays"),),
+        (Lesson("stencil_cacheline_utilisation", "array_of_structures", "structure_of_arrays"),),
         "other kernels use the rest of each structure at the same time"),
     Rule("gather", lambda facts: _of_memory(facts, _scattered),
         "Sort or group the work so that neighbours read neighbouring elements",
-        (_step("byte_gathers", "bytes_at_random", "bytes_in_order"),
-         _step("lines_in_any_order", "at_random", "sequential")),
+        (Lesson("byte_gathers", "bytes_at_random", "bytes_in_order"),
+         Lesson("lines_in_any_order", "at_random", "sequential")),
         "the order changes in each call, and sorting costs more"),
     Rule("one counter", _one_counter,
         "Let each work-item, or each group in local memory, sum up first, and update once",
-        (_step("atomics_global_vs_local", "global_atomics", "local_atomics"),
-         _step("reduction_sum", "atomic_per_element", "chunk_per_item")),
+        (Lesson("atomics_global_vs_local", "global_atomics", "local_atomics"),
+         Lesson("reduction_sum", "atomic_per_element", "chunk_per_item")),
         "the time does not change when the update is left out"),
     Rule("histogram", _few_counters,
         "Count in local memory, and add each group's bins once",
-        (_step("atomics_global_vs_local", "global_atomics", "local_atomics"),
-         _step("slm_histogram", "bins_of_sub_group", "local_atomics")),
+        (Lesson("atomics_global_vs_local", "global_atomics", "local_atomics"),
+         Lesson("slm_histogram", "bins_of_sub_group", "local_atomics")),
         "the time does not change when the update is left out"),
     Rule("sum in memory", _sum_in_memory,
         "Sum up in a variable and store once, after the loop",
-        (_step("tiled_matmul", "accumulate_in_memory", "accumulate_in_register"),),
+        (Lesson("tiled_matmul", "accumulate_in_memory", "accumulate_in_register"),),
         "the compiler does so already: restrict, or arrays that cannot overlap"),
     Rule("tiles", _reread,
         "Fetch tiles of both into local memory, and use each element from there",
-        (_step("tiled_matmul", "accumulate_in_register", "slm_tiles"),
-         _step("int32_matmul_slm", "factors_from_cache", "factors_from_slm")),
+        (Lesson("tiled_matmul", "accumulate_in_register", "slm_tiles"),
+         Lesson("int32_matmul_slm", "factors_from_cache", "factors_from_slm")),
         "the elements stay in a cache near enough"),
     Rule("divergence", _diverging,
         "Sort the work by branch, or compute both sides and select",
-        (_step("subgroup_divergence", "branch_by_parity", "uniform_branch"),),
+        (Lesson("subgroup_divergence", "branch_by_parity", "uniform_branch"),),
         "the branches are short against the rest"),
     Rule("small groups", _small_groups,
         "Launch larger work-groups, such as four sub-groups",
-        (_step("work_group_size_copy", "one_sub_group", "two_sub_groups"),),
+        (Lesson("work_group_size_copy", "one_sub_group", "two_sub_groups"),),
         "a barrier or local memory needs this size"),
     Rule("odd groups", _odd_groups,
         "Make work-groups a whole number of sub-groups, and guard the rest",
-        (_step("partial_subgroups", "odd_groups", "whole_sub_groups"),),
+        (Lesson("partial_subgroups", "odd_groups", "whole_sub_groups"),),
         "the driver vectorizes over another dimension"),
     Rule("banks", _banks,
         "Pad or transpose the local array so that neighbours use different banks",
-        (_step("slm_bank_conflicts", "strided", "adjacent"),),
+        (Lesson("slm_bank_conflicts", "strided", "adjacent"),),
         "local memory is a small part of the time"),
     Rule("doubles", _doubles,
         "Write np.float32(...) around literals",
-        (_step("rates_by_type", "fp64", "fp32"),),
+        (Lesson("rates_by_type", "fp64", "fp32"),),
         "the accuracy of float64 is needed"),
     Rule("functions", _functions,
         "Try relaxed_math=True, or the functions of xebench.dpex.native",
-        (_step("log_precision", "precise", "native_log"),),
+        (Lesson("log_precision", "precise", "native_log"),),
         "their accuracy is needed"),
     Rule("copies", _copies,
         "Copy once, before the first call, and keep the arrays on the device",
-        (_step("usm_kinds", "copied_each_step", "copied_once"),
-         _step("resident_data", "scope_for_each", "one_scope")),
+        (Lesson("usm_kinds", "copied_each_step", "copied_once"),
+         Lesson("resident_data", "scope_for_each", "one_scope")),
         "the host needs, or makes, the data in each call"),
     Rule("allocations", _allocations,
         "Allocate once, and use the arrays again",
-        (_step("allocation_in_loop", "allocate_every_step", "allocate_once"),
-         _step("work_arrays", "allocated", "allocated_once")),
+        (Lesson("allocation_in_loop", "allocate_every_step", "allocate_once"),
+         Lesson("work_arrays", "allocated", "allocated_once")),
         "sizes change in each call"),
     Rule("builds", _builds,
         "Build kernels beforehand, and keep them",
-        (_step("kernel_built_beforehand", "built_by_launch", "built_beforehand"),),
+        (Lesson("kernel_built_beforehand", "built_by_launch", "built_beforehand"),),
         "the program calls it once only"),
     Rule("fusion", _many_kernels,
         "Fuse the kernels: what one hands to the next stays in a register",
-        (_step("kernel_fusion", "three_kernels", "all_fused"),),
+        (Lesson("kernel_fusion", "three_kernels", "all_fused"),),
         "a kernel reads what other work-items of the one before have written"),
 )  # fmt: skip

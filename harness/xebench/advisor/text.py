@@ -8,8 +8,6 @@ from dataclasses import asdict
 
 from xebench.advisor.advice import Advised
 
-ROWS = "advice"
-
 
 def as_text(advised: Sequence[Advised]) -> str:
     """The advice for each variant: at most a screen."""

@@ -25,9 +25,9 @@ from numba_sycl.kernel_names import Item, NdItem, item_at
 from numba_sycl.kernel_names import PrivateArray as PlainArray
 from numba_sycl.signature import as_usm_array, index_space_extents
 from numba_sycl.tensor import asnumpy
+from xebench.advisor.facts import LANES
 
-#: Work-items beside one another in dimension 0, and of those in dimension 1.
-LANES: Final = 16
+#: Work-items beside one another in dimension 1 that are read.
 ROWS: Final = 4
 #: Accesses and lines after which a work-item's reading ends; what was read till then counts.
 MOST_ACCESSES: Final = 4_000

@@ -110,7 +110,6 @@ def _device(device: dpctl.SyclDevice) -> Device:
         about.name,
         about.vendor,
         about.device_class,
-        about.compute_units,
         about.global_cache_bytes,
         usual_sub_group_size(about.sub_group_sizes) if about.sub_group_sizes else 1,
         None if roofs is None else roofs.roofs()[Roof.BANDWIDTH.column],

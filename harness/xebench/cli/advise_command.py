@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from xebench.cli.options import DEVICE, QUIET, RESULT_FILE, complete_patterns, preset_option
@@ -34,11 +32,9 @@ def advise(pattern: str, variant: str | None, preset: str, device: str, form: st
     from xebench.advisor.advice import advise_on
     from xebench.advisor.examine import chosen_variants, examine
     from xebench.advisor.text import as_json, as_text
-    from xebench.cli.gpu_commands import plan_for, plan_of_files
+    from xebench.cli.gpu_commands import plan_for
 
-    is_file = pattern.endswith(".py")
-    plan = plan_of_files([Path(pattern)], preset, ()) if is_file else plan_for([pattern], (), preset)
-    first = {family.pattern.name: family for family in reversed(plan)}
+    first = {family.pattern.name: family for family in reversed(plan_for([pattern], (), preset))}
     examined = (examine(family, chosen_variants(family, variant), device) for family in first.values())
     advised = [advise_on(facts) for each in examined for facts in each]
     show((as_json if form == "json" else as_text)(advised))

@@ -382,7 +382,7 @@ def status_of(comparison: RunComparison, found: int) -> int:
     before, after = comparison.failed
     if after and status == 1:  # a wrong new version says more than a row that is missing for it
         return status
-    return found or (0 if status == 1 and before and not after else status)
+    return found or (0 if status == 1 and before else status)
 
 
 ab.params += [parameter for parameter in run.params if parameter.name in _OF_RUN]
