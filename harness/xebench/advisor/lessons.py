@@ -10,9 +10,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from xebench.errors import RunFolderError
-from xebench.results import Run, load_run
-from xebench.results.run import FOLDERS
+from xebench.results import Run
+from xebench.results.run import FOLDERS, runs_in
 
 #: Least gain of a lesson for a rule to speak.
 LEAST_GAIN: Final = 1.1
@@ -54,20 +53,11 @@ class Gain:
 @functools.cache
 def stored_runs() -> Sequence[Run]:
     """The runs in ``runs`` and ``results``, newest first; damaged ones are left out."""
-    found = []
     folders = [folder for folder in FOLDERS if folder.is_dir()]
     checkout = Path(__file__).parents[3] / "results"  # of a checkout, wherever the command runs
     if checkout.is_dir() and checkout.resolve() not in [folder.resolve() for folder in folders]:
         folders.append(checkout)
-    for folder in folders:
-        for manifest in folder.glob("*/manifest.json"):
-            try:
-                run = load_run(manifest.parent)
-                _ = run.pairs, run.devices
-                found.append(run)
-            except (RunFolderError, OSError):
-                continue
-    return sorted(found, key=lambda run: str(run.manifest.get("created", "")), reverse=True)
+    return runs_in(folders, lambda run: run.pairs is not None and run.devices is not None)
 
 
 @dataclass(frozen=True)

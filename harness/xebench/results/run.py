@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import html
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -363,16 +363,26 @@ def newest_of_each_device(pattern: str) -> list[Run]:
     Args:
         pattern: name of the pattern.
     """
+    newest: dict[tuple[str, ...], Run] = {}
+    for run in runs_in(FOLDERS, lambda run: bool((run.part("pairs", ["pattern"])["pattern"] == pattern).any())):
+        newest.setdefault(tuple(run.devices["name"]), run)
+    return list(newest.values())
+
+
+def runs_in(folders: Iterable[Path], wanted: Callable[[Run], bool]) -> list[Run]:
+    """The runs in folders, newest first; damaged runs are left out.
+
+    Args:
+        folders: folders of run folders.
+        wanted: function that tells which runs to take, and that reads what must not be damaged.
+    """
     found: list[Run] = []
-    for folder in FOLDERS:
+    for folder in folders:
         for manifest in folder.glob("*/manifest.json"):
             try:
                 run = load_run(manifest.parent)
-                if (run.part("pairs", ["pattern"])["pattern"] == pattern).any():
+                if wanted(run):
                     found.append(run)
             except (RunFolderError, OSError):
                 continue
-    newest: dict[tuple[str, ...], Run] = {}
-    for run in sorted(found, key=lambda run: str(run.manifest.get("created", "")), reverse=True):
-        newest.setdefault(tuple(run.devices["name"]), run)
-    return list(newest.values())
+    return sorted(found, key=lambda run: str(run.manifest.get("created", "")), reverse=True)
