@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from numba_sycl.errors import BrokenEnvironment, Refused, Unsupported, suggestion
@@ -69,6 +70,12 @@ def first_line(error: BaseException) -> str:
         following, _, rest = rest.partition("\n")
         line = f"{line.rstrip()} {following.strip()}"
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """The first names, and how many more there are: ``a, b, c and 4 more``."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def describe_error(error: BaseException) -> str:

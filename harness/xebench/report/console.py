@@ -17,13 +17,12 @@ from rich.spinner import Spinner
 from rich.table import Column, Table
 from rich.text import Text
 
-from xebench.errors import escape_controls
+from xebench.errors import escape_controls, some_of
 from xebench.report.units import long_time
 from xebench.vocabulary import Answer
 
-#: Beginning of the words of a variant without results, and most families of one reason that are named.
+#: Beginning of the words of a variant without results.
 _SKIPPED: Final = f"{Answer.SKIPPED}: "
-_NAMED: Final = 3
 
 
 class ShownConsole(Console):
@@ -138,8 +137,7 @@ class ProgressLine:
     def _list_skipped(self) -> None:
         """Print a line for each reason."""
         for reason, names in self._skipped.items():
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            self._print(f"skipped: {reason}: {', '.join(names[:_NAMED])}{more}")
+            self._print(f"skipped: {reason}: {some_of(names)}")
 
     def _print(self, line: str) -> None:
         self._console.print(line, highlight=False, markup=False, soft_wrap=not self._in_terminal)

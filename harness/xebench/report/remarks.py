@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from xebench.errors import some_of
 from xebench.records import points
 from xebench.records.claim import from_json, is_expected
 from xebench.records.device_facts import ROOF_DOUBT, noise_floor
@@ -353,14 +354,9 @@ def untried_line(run: Run) -> str:
     untried = [pattern for pattern in cases["pattern"].unique() if pattern not in set(right)]
     if not untried:
         return ""
-    named = ", ".join(untried[:NAMED])
-    more = f" and {len(untried) - NAMED} more" if len(untried) > NAMED else ""
     count = cases["pattern"].nunique()
-    return f"{len(untried)} of {count} patterns could not run at odd sizes, and need odd_sizes=: {named}{more}"
+    return f"{len(untried)} of {count} patterns could not run at odd sizes, and need odd_sizes=: {some_of(untried)}"
 
-
-#: Most patterns that a line names.
-NAMED: Final = 3
 
 #: The rules for remarks on a run, in the order in which reports show them: in full, and in a few words where they bear
 #: on the answers.

@@ -8,7 +8,7 @@ import os
 import numba_sycl.loading
 from numba_sycl import libraries
 from numba_sycl.stacks import CPU_DRIVER, FIRST_GOOD_DRIVER, is_current
-from xebench.errors import BrokenEnvironment
+from xebench.errors import BrokenEnvironment, some_of
 from xebench.system.runtime import gpu_drivers, packages
 from xebench.system.runtime.packages import Finding
 
@@ -104,9 +104,8 @@ def cpu_driver_finding() -> Finding:
 
 def _packages_line(wrong: list[Finding]) -> str:
     """All wrong packages in one line."""
-    first = ", ".join(f"{finding.title} {finding.detail}" for finding in wrong[:3])
-    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    return f"{first}{more}: {packages.mend_findings(wrong)}"
+    named = some_of([f"{finding.title} {finding.detail}" for finding in wrong])
+    return f"{named}: {packages.mend_findings(wrong)}"
 
 
 def _import_failure() -> tuple[str, str] | None:
