@@ -116,8 +116,10 @@ class FamilyRun:
             self.rows.flush()
             if self.pattern.name not in self.tried:
                 self.tried.add(self.pattern.name)
-                self._find_races()
-                odd_sizes = self._try_odd_sizes()
+                self.show(None, Stage.IDLE)
+                with self._clock.during(RoundPart.CHECKING):
+                    self._find_races()
+                    odd_sizes = self._try_odd_sizes()
         results = self._results(odd_sizes)
         if self._loop is not None:
             self._loop.close()
@@ -207,7 +209,6 @@ class FamilyRun:
 
     def _find_races(self) -> None:
         """Call each variant of this process once more, with a look at its kernels."""
-        self.show(None, Stage.IDLE)
         assert self._places is not None
         for run in self.variants:
             if run.can_be_called():
@@ -218,10 +219,8 @@ class FamilyRun:
 
     def _try_odd_sizes(self) -> Mapping[str, str]:
         """Try odd sizes once for each pattern; what happens there is to the blame of no variant."""
-        self.show(None, Stage.IDLE)
         of_family = self.request.parameters, self.request.seed, self.variants
-        with self._clock.during(RoundPart.CHECKING):
-            return tried_at_odd_sizes(self.session, self.sums, self.pattern, *of_family)
+        return tried_at_odd_sizes(self.session, self.sums, self.pattern, *of_family)
 
     def _results(self, odd_sizes: Mapping[str, str] = {}) -> dict[str, CaseResult]:
         return {variant.name: self._result(variant, odd_sizes.get(variant.name)) for variant in self.variants}
