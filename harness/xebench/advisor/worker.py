@@ -21,6 +21,7 @@ from xebench.measuring.bound_problem import Binding
 from xebench.measuring.messages import Call, Returned, Stage, pickled
 from xebench.measuring.place import start
 from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.traced_facts import traced_facts
 from xebench.records.device_facts import Roof
 from xebench.roofs.measure import Store
 from xebench.session.device_memory import DeviceMemory
@@ -83,18 +84,17 @@ def _facts(
         samples.append(session.measure(function))
     reset()
     traced = session.trace(function)
-    calls = [call.kind for call in traced.calls]
+    known = traced_facts(traced)
     copies = [event for event in traced.events if (event.route or "").count("device") == 1]  # the other end is the host
-    made = [call for call in traced.calls if call.kind in ("compile", "build")]
     facts = SampleFacts(
         host_ns=int(statistics.median(sample.host_ns for sample in samples)),
         device_ns=int(statistics.median(_busy(sample.events) for sample in samples)),
         kernels=sum(event.kind == "kernel" for event in traced.events),
         copies=len(copies),
-        allocations=calls.count("allocation"),
+        allocations=known.get("allocations", 0),
         copied_bytes=sum(event.bytes or 0 for event in copies),
         copy_ns=sum(event.end_ns - event.start_ns for event in copies),
-        making_ns=sum(call.submit_ended_host_ns - call.submit_began_host_ns for call in made),
+        making_ns=known.get("making_ns", 0),
     )
     return Facts(name, _device(session.device), list(kernels), facts)
 
