@@ -16,5 +16,6 @@ __all__ = [
     "samples",
     "sampling",
     "stopping",
+    "traced_facts",
     "worker",
 ]
