@@ -56,7 +56,10 @@ def test_the_first_instance_makes_an_interval_before_another_one_begins() -> Non
     rule, clock = instances(slow)
     clock.now = 6.0
     assert rule.decide(values(2.0, 5), 6.0) is None
-    assert rule.decide(values(2.0, 6), 7.0) == "budget"
+    assert rule.decide(values(2.0, 6), 7.0) == NEXT_INSTANCE, "the round's other five have time"
+    rule, clock = instances(slow)
+    clock.now = 14.0
+    assert rule.decide(values(2.0, 6), 14.0) == "budget", "they have not"
     rule, clock = instances(slow)
     clock.now = 18.0
     assert rule.decide(values(2.0, 2), 18.0) == "budget", "its time is over all the same"

@@ -55,8 +55,8 @@ class Sampling:
         instances: instances of this round, time permitting; None: as many as the family needs.
         alone_s: seconds for the least blocks of an instance above which it stays the only one, since others would cost
             too much; 0: it does not.
-        longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval; 0: it
-            does not.
+        longest_s: seconds until which the budget waits for the first instance with blocks enough for an interval, and
+            for the other instances of this round; 0: it does not.
         states: hot (as the samples before left the caches), cold (after a flush of the caches), or both; none: what the
             pattern asks for.
     """

@@ -250,6 +250,9 @@ class Instances:
         if alone_s and len(self._known) == 1 and seconds * self._share.min_blocks > blocks * alone_s:
             return StopReason.BUDGET  # other instances would take too long
         over = spent(self._blocks, self._seconds, self._sampling)
+        lacking_s = max(0, self._fewest - self._taken) * self._share.budget_s
+        if over == StopReason.BUDGET and 0 < lacking_s <= self._sampling.longest_s - self._seconds:
+            over = None  # fewer instances than the round's decide nothing
         if over is not None or not enough:
             return over or StopReason.BUDGET
         # an instance of fewer blocks would weigh as much as the others with less information

@@ -23,19 +23,16 @@ ROUNDS: Final = 3
 #: Share of the budget that the first round leaves to later ones, unless its rounds would be too short.
 RESERVE: Final = 0.5
 
-#: Least seconds of sampling that a first round keeps before later rounds, and least of any round.
+#: Seconds of sampling that a first round keeps before later rounds, and least of any round, in each state. Both are for
+#: as many instances as an answer needs, three of 0.3 or 0.1 s: a second round would cost what is beside sampling again.
+#: Of 267 claims of the reference run on a CPU three instances of 0.2 s decide 177, of 0.3 s 184 and of 0.5 s 186.
 USEFUL_S: Final = 0.9
-LEAST_S: Final = 0.2
-
-#: Seconds of sampling for each of several instances of a first round. With less there is one alone, since two make a
-#: wider interval than one or three: Student's factor for two is 12.7. Of 267 claims of the reference run on a CPU three
-#: instances decide 177 with 0.2 s each, 184 with 0.3 s and 186 with 0.5 s, which is half as long again.
-INSTANCE_S: Final = 0.3
+LEAST_S: Final = 0.3
 
 #: Expected seconds of the very first round without its sampling.
 BESIDE_S: Final = 1.0
 
-#: Multiple of its sampling time that a round may take until one instance makes an interval.
+#: Multiple of its sampling time that a round may take until its instances make an interval.
 OVERRUN: Final = 3.0
 
 #: Relative growth in instances between two rounds: frequent looks would stop at an interval that is narrow by chance.
@@ -56,7 +53,7 @@ class Round:
         number: index among the family's rounds, from 0.
         sampling_s: seconds of sampling.
         instances: number of instances, time permitting; None for the least that the family needs.
-        longest_s: longest sampling, in seconds, to get an interval from one instance; 0 to stop regardless.
+        longest_s: longest sampling, in seconds, to get an interval from its instances; 0 to stop regardless.
         patience_s: seconds that a silent worker may take from the other families.
     """
 
@@ -192,11 +189,10 @@ class RoundPlan:
         modest_s = (left_s - RESERVE * self.budget_s) / len(new) - beside_s
         # where not all can have a useful one, none has: what is left goes to those that it decides most for
         useful_s = USEFUL_S if (beside_s + USEFUL_S) * len(families) <= self.budget_s else LEAST_S
-        seconds = max(LEAST_S, min(fair_s, self.round_s, max(modest_s, useful_s)))
+        least_s = LEAST_S * max(1, len(self.sampling.states))
+        seconds = max(least_s, min(fair_s, self.round_s, max(modest_s, useful_s)))
         seconds = min(seconds, families[new[0]].rest_s)
-        few = self.sampling.few_instances
-        several = seconds >= few * INSTANCE_S * max(1, len(self.sampling.states))
-        instances = self.sampling.instances or (few if several else 1)
+        instances = self.sampling.instances or self.sampling.few_instances
         # the others must keep enough for the shortest useful round
         spare_s = left_s - beside_s - (len(new) - 1) * (beside_s + LEAST_S)
         longest_s = max(seconds, min(OVERRUN * seconds, spare_s))
