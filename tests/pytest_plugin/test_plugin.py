@@ -98,6 +98,24 @@ def test_undecided(own_benchmark):
     own_benchmark.compare(once, once, claim="faster", budget_s=1e-9)
 
 
+def test_setup(own_benchmark):
+    kernel = program.create_program_from_source(own_benchmark.queue, SCALE).get_sycl_kernel("scale")
+    made = []
+
+    def setup(session):
+        made.append((memory(session.queue), memory(session.queue)))
+        return made[-1]
+
+    def scale(times):
+        return lambda x, y: own_benchmark.queue.submit_async(kernel, [x, y, ctypes.c_int32(times)], [N])
+
+    try:
+        own_benchmark.compare(scale(20000), scale(10), setup=setup, budget_s=1)
+    except pytest.skip.Exception:
+        pass
+    assert len(made) > 1
+
+
 def test_both(own_benchmark, benchmark):
     once = launch(own_benchmark, 100)
     benchmark.extra_info["whose"] = "host"
@@ -262,6 +280,11 @@ def test_a_claim_decides_the_test(measured: tuple[Path, str, dict[str, Any]]) ->
     assert "test_own.py::test_holds: holds: claimed faster" in output
     pair = benchmarks["test_holds"]["extra_info"]["pair"]
     assert pair["speedup_low"] < pair["speedup"] < pair["speedup_high"]
+
+
+@pytest.mark.device
+def test_setup_makes_the_arguments_of_each_instance(measured: tuple[Path, str, dict[str, Any]]) -> None:
+    assert "PASSED test_own.py::test_setup" in measured[1]
 
 
 @pytest.mark.device
