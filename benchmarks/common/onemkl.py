@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import dpnp
 import numpy as np
+from dpctl.memory import MemoryUSMHost
 
 from numba_sycl import libraries
 from numba_sycl.errors import Unsupported
 from numba_sycl.native_handles import event_delete, event_wait, new_object
 from numba_sycl.signature import as_usm_array
 
-__all__ = ["axpy", "gemm", "uniform"]
+__all__ = ["axpy", "gemm", "grouped_gemm", "uniform"]
 
 _BLAS: Final = "_ZN6oneapi3mkl4blas"
 _EVENTS: Final = "RKSt6vectorINS4_5eventESaIS{}_EE"
@@ -27,6 +29,10 @@ _AXPY: Final = f"{_BLAS}12column_major4axpyERN4sycl3_V15queueElNS0_16value_or_po
 _GEMM: Final = (
     f"{_BLAS}9row_major4gemmERN4sycl3_V15queueENS0_9transposeES7_lllNS0_16value_or_pointerIfEEPKflSB_lS9_Pfl"
     f"NS1_12compute_modeE{_EVENTS.format('F')}"
+)
+_GROUPED_GEMM: Final = (
+    f"{_BLAS}9row_major10gemm_batchERN4sycl3_V15queueEPKNS0_9transposeES9_PKlSB_SB_PKfPSD_SB_SE_SB_SD_PPfSB_lSB_"
+    f"{_EVENTS.format('I')}"
 )
 _RNG: Final = "_ZN6oneapi3mkl3rng"
 _GENERATE: Final = (
@@ -110,6 +116,47 @@ def _multiply(a: Any, b: Any, c: Any, alpha: float, beta: float, compute_mode: s
     transposed = [ctypes.c_int(_NOT_TRANSPOSED)] * 2
     numbers = *transposed, *sizes, _Value(alpha, None), *of_a, *of_b, _Value(beta, None), *of_c
     _submit(_GEMM, c.sycl_queue, *numbers, ctypes.c_uint64(_MODES[compute_mode]))
+
+
+def grouped_gemm(groups: Sequence[tuple[Any, Any, Any]]) -> Callable[[], None]:
+    """A function that sets each c to the products of a and b, of groups that differ in their shapes, in one call.
+
+    It holds the tables of sizes and addresses that oneMKL reads, in host USM: keep it until the products are computed.
+
+    Args:
+        groups: for each group a (count x m x k), b (count x k x n) and c (count x m x n), contiguous arrays of float32
+            on one queue.
+
+    Raises:
+        ValueError: shapes of a group do not fit.
+        RuntimeError: oneMKL does not run on this device.
+        Unsupported: this environment's oneMKL has no such function.
+    """
+    checked = [tuple(_checked(array, 3) for array in group) for group in groups]
+    for a, b, c in checked:
+        if a.shape[:2] != c.shape[:2] or b.shape != (a.shape[0], a.shape[2], c.shape[2]):
+            raise ValueError(f"grouped_gemm: shapes {a.shape}, {b.shape} and {c.shape} do not fit")
+    queue = checked[0][2].sycl_queue
+    shapes = np.array([(*c.shape, a.shape[2]) for a, _, c in checked])
+    counts, m, n, k = shapes.T
+    addresses = [
+        [array._pointer + i * array[0].size * array.itemsize for array in arrays for i in range(array.shape[0])]
+        for arrays in zip(*checked, strict=True)
+    ]
+    ones, zeros = np.ones(len(checked), np.float32), np.zeros(len(checked), np.float32)
+    tables = [np.ascontiguousarray(each) for each in (zeros, m, n, k, ones, *addresses, k, n, n, zeros, counts)]
+    kept = [MemoryUSMHost(max(table.nbytes, 8), queue=queue) for table in tables]
+    for memory, table in zip(kept, tables, strict=True):
+        np.ndarray(table.shape, table.dtype, buffer=memory)[:] = table
+    no_transpose, *table = (ctypes.c_void_p(memory._pointer) for memory in kept)
+    m, n, k, alpha, a, b, c, of_a, of_b, of_c, beta, sizes = table
+    factors = no_transpose, no_transpose, m, n, k, alpha, a, of_a, b, of_b, beta, c, of_c
+    count = ctypes.c_int64(len(checked))
+
+    def multiply(_alive: Any = kept) -> None:
+        _submit(_GROUPED_GEMM, queue, *factors, count, sizes)
+
+    return multiply
 
 
 def _try_mode(queue: Any, m: int, k: int, n: int, compute_mode: str) -> None:

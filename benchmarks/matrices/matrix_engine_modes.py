@@ -1,4 +1,4 @@
-"""Have oneMKL multiply float32 matrices on an engine for short numbers: one bfloat16 for each, or two, or three.
+"""Have oneMKL multiply float32 matrices on an engine for short numbers: as one, two or three bfloat16, or as tf32.
 
 A mode allows it, and oneMKL decides by device and size. A mode whose product is that of single precision, bit for bit,
 was not used, and is skipped.
@@ -77,3 +77,16 @@ def bf16x2(session, p):
 def bf16x3(session, p):
     """Three bfloat16 for each number."""
     return by_mode(session, p, "bf16x3")
+
+
+# The guide names the type among those of the engine, without a figure. That its 10 bits of fraction keep more than
+# bfloat16's 7 is ours.
+@pattern.intermediate(
+    claim=(
+        Claim("faster", on=("gpu",), strength="implied", source="G 6435"),
+        Claim("accurate", against="bf16", on=("gpu",)),
+    )
+)
+def tf32(session, p):
+    """One tf32 for each number: float32's range, and the digits of float16."""
+    return by_mode(session, p, "tf32")

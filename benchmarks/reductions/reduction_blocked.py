@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xebench import Claim, Pattern, device_func, fit, kernel
+from xebench import Claim, Pattern, ceil_div, device_func, fit, kernel
 from xebench import kernel_api as kapi
 from xebench.dpex import sub_group, work_group
 
@@ -105,6 +105,18 @@ def sum_sub_group_blocks(item: kapi.NdItem, x, partials, scratch):
         partials[group] = scratch[0]
 
 
+@kernel
+def sum_partials(item: kapi.NdItem, partials, total, scratch):
+    lane = item.get_local_id(0)
+    own = np.int32(0)
+    for k in range(lane, partials.shape[0], item.get_local_range(0)):
+        own = np.int32(own + partials[k])
+    scratch[lane] = own
+    tree(item, scratch)
+    if lane == 0:
+        total[0] = scratch[0]
+
+
 pattern.problem(reductions.numbers)
 pattern.reference(reductions.expected)
 
@@ -139,6 +151,26 @@ def blocked_then_group_function(session, p, work_group_size):
 def block_loads_then_tree(session, p, work_group_size):
     """Each sub-group reads eight blocks at a time, 64 elements a lane; a tree adds up the group's sums."""
     return add_in_groups(session, p, sum_sub_group_blocks, WIDER * work_group_size, PER_LANE)
+
+
+# "In some cases it may be better", says the guide (G 4654).
+@pattern.optimized(
+    claim=Claim("faster", against="block_loads_then_tree", strength="implied", source="G 4654"),
+    requires=("sub_groups",),
+)
+def block_loads_then_second_kernel(session, p, work_group_size):
+    """The same, and a second kernel of one work-group adds up the groups' sums by a tree: one number is copied."""
+    size = WIDER * work_group_size
+    groups = ceil_div(p.n, size * PER_LANE)
+    partials, total = session.alloc(groups, np.int32), session.alloc(1, np.int32)
+    scratch = kapi.LocalAccessor(size, np.int32)
+
+    def timed():
+        session.launch(sum_sub_group_blocks, kapi.NdRange((groups * size,), (size,)), p.x, partials, scratch)
+        session.launch(sum_partials, kapi.NdRange((size,), (size,)), partials, total, scratch)
+        session.copy(p.total, total)
+
+    return timed
 
 
 in_opencl(pattern, blocked_then_tree)

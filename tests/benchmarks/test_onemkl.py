@@ -53,6 +53,25 @@ def test_rows_of_a_product_may_lie_further_apart(session: Any) -> None:
     assert on_host(session, product).tolist() == (-a[:, :9] @ b[:, :7]).tolist()
 
 
+def test_groups_of_products_may_differ_in_their_shapes(session: Any) -> None:
+    from benchmarks.common import onemkl
+
+    rng = np.random.default_rng(1)
+    groups = []
+    for count, m, n, k in ((2, 3, 4, 5), (1, 7, 1, 2), (3, 2, 6, 3)):
+        a, b = (rng.integers(0, 10, shape).astype(np.float32) for shape in ((count, m, k), (count, k, n)))
+        groups.append((a, b, np.zeros((count, m, n), np.float32)))
+    given = [tuple(on_device(session, array) for array in group) for group in groups]
+    multiply = onemkl.grouped_gemm(given)
+    session.call(multiply)
+    session.wait()
+    for (a, b, _), (_, _, product) in zip(groups, given, strict=True):
+        assert on_host(session, product).tolist() == (a @ b).tolist()
+    a, b, _ = given[0]
+    with pytest.raises(ValueError, match=r"shapes \(2, 3, 5\), \(2, 5, 4\) and \(3, 2, 6\) do not fit"):
+        onemkl.grouped_gemm([(a, b, given[2][2])])
+
+
 def test_a_mode_that_the_library_does_not_use_is_told(session: Any) -> None:
     from benchmarks.common import onemkl
     from xebench.errors import Unsupported

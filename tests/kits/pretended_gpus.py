@@ -47,7 +47,7 @@ OF_LIBRARY: Final = ("does not run on this device", "in kernel: oneapi::mkl::")
 OF_ONEMKL: Final = {
     *("gemm_batch", "gemm_consecutive", "gemm_padded_rows", "gemm_padded_size", "gemm_resident", "library_matmul"),
     *("axpy_devices", "ccs_mpi_dgemm", "fourier_correlation", "matmul_devices", "random_generators"),
-    *("matrix_engine_modes", "update_what_changed"),
+    *("gemm_groups", "matrix_engine_modes", "update_what_changed"),
 }
 
 #: How variants with buffers, and kernels in SYCL C++, are refused on Level Zero by the pinned stack, which has no
