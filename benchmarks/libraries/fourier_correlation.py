@@ -13,7 +13,8 @@ pattern = Pattern(
     lesson="Compose a better algorithm of a library's parts; a step on the host brings the data to it and back.",
     presets={
         "smoke": {"n": (256, 251)},
-        "default": {"n": {"cpu": 1 << 12, "gpu": 1 << 16}},
+        # the definition's products grow with the square
+        "default": {"n": ({"cpu": 1 << 12, "gpu": 1 << 16}, 1 << 11, 1 << 10)},
         "guide": {"n": 1 << 16},
     },
     own_sizes="the guide's default, 32, is an example to read",

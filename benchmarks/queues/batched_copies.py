@@ -16,7 +16,7 @@ pattern = Pattern(
     lesson="Data of one region that go to the device in several copies are submitted together, and may run together.",
     presets={
         "smoke": {"n": (1 << 8, 251), "arrays": 3},
-        "default": {"n": 1 << 12, "arrays": 32},
+        "default": {"n": 1 << 12, "arrays": (2, 8, 32)},
         "guide": {"n": 1 << 12, "arrays": 32},
     },
     own_sizes="the guide names no size",

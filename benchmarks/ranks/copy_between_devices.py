@@ -16,7 +16,7 @@ pattern = Pattern(
     lesson="Data of one device that another needs need not pass through host memory.",
     presets={
         "smoke": {"n": (1 << 12, 4093)},
-        "default": {"n": {"cpu": 1 << 20, "gpu": 1 << 24}},
+        "default": {"n": ({"cpu": 1 << 20, "gpu": 1 << 24}, 1 << 14, 1 << 8)},
         "guide": {"n": 1 << 24},
     },
     own_sizes="the guide names no size",

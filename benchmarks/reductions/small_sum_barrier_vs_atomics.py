@@ -16,7 +16,7 @@ pattern = Pattern(
     claim=Claim("faster", against="global_atomics", strength="implied", source="G 3839 to 3857"),
     presets={
         "smoke": {"n": (1 << 14, 16381)},
-        "default": {"n": 1 << 18},
+        "default": {"n": (1 << 10, 1 << 14, 1 << 18)},
         "guide": {"n": 1024 * 256},
     },
     axes={"work_group_size": (256, 512)},  # 512, and the size, are of the guide's published program

@@ -12,7 +12,8 @@ pattern = Pattern(
     lesson="Buffers of one block stay on the device between its kernels; blocks of their own copy them out and in.",
     presets={
         "smoke": {"n": (1 << 10, 1021), "rounds": 2},
-        "default": {"n": {"cpu": 1 << 17, "gpu": fit(1 << 20, per_lane=4)}, "rounds": 10},
+        # the more bytes are copied, the more each block costs
+        "default": {"n": ({"cpu": 1 << 17, "gpu": fit(1 << 20, per_lane=4)}, 1 << 13, 100), "rounds": 10},
         "guide": {"n": 100, "rounds": 100},
     },
     metric="wall",
