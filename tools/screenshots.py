@@ -13,7 +13,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -154,9 +154,13 @@ def browser(program: str = "chromium") -> Iterator[Page]:
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "docs" / "img"
 #: Window widths in pixels, by name.
-WIDTHS: Final = {"wide": 1280, "narrow": 390}
+WIDTHS: Final = {"wide": 1280, "narrow": 390, "readme": 640}
 #: What is seen: name, element, and how many pixels of it.
-PARTS: Final = {"overview": ("body", {"wide": 1250, "narrow": 1500}), "pattern": ("", {"wide": 2000, "narrow": 2200})}
+PARTS: Final[Mapping[str, tuple[str, Mapping[str, int]]]] = {
+    "overview": ("body", {"wide": 1250, "narrow": 1500}),
+    "pattern": ("", {"wide": 2000, "narrow": 2200}),
+    "extremes": (".charts", {"readme": 700}),
+}
 #: Resolves when the charts in the window are drawn.
 CHARTS: Final = """(async () => {
   const inside = (box) => box.bottom > 0 && box.top < innerHeight;
@@ -183,6 +187,8 @@ def main() -> None:
                 page.look(width, 2400, dark=taste == "dark")
                 for part in arguments.part or PARTS:
                     element, heights = PARTS[part]
+                    if size not in heights:
+                        continue
                     page.open(file, "" if element else arguments.pattern)
                     page.value(CHARTS)
                     shot = page.screenshot(element or f"#{arguments.pattern}", heights[size])

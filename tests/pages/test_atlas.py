@@ -53,7 +53,23 @@ def test_every_claim_is_a_row_and_every_device_a_column(answered: Answered) -> N
 
     parser = Rows()
     parser.feed(page)
-    assert parser.cells == len(rows) * (2 + len(devices)) + len(devices) * 9
+    chapters = {row.info.chapter for row in rows}
+    of_matrix = len(chapters) * (len(devices) + len(atlas.FATES))
+    assert parser.cells == len(rows) * (2 + len(devices)) + len(devices) * 9 + of_matrix
+
+
+@pytest.mark.parametrize(
+    ("kinds", "fate"),
+    [
+        (("holds", "holds", "holds"), "holds on all"),
+        (("inverts", "no effect", "undecided"), "holds on none"),
+        (("holds", "holds", "inverts"), "differs by class"),
+        (("holds", "inverts", "inverts"), "turns within a class"),
+        (("holds", "undecided", "skipped"), ""),
+    ],
+)
+def test_the_fate_of_a_claim_over_two_gpus_and_a_cpu(kinds: tuple[str, ...], fate: str) -> None:
+    assert atlas.fate([Cell("", kind) for kind in kinds], ("gpu", "gpu", "cpu")) == fate
 
 
 def found(answer: str, *ends: float, older: bool = False) -> Found:

@@ -123,8 +123,7 @@ def test_a_timeline_has_a_box_for_all_that_can_be_seen() -> None:
 
 def test_a_roof_has_both_ends_and_a_program_its_number() -> None:
     placed = [{"x": 1.0, "y": 5.0, "number": str(number), "title": "v"} for number in range(1, 5)]
-    lines, points = program_charts.under_roofs(RoofLines("fp32", "GFLOP/s", 100, [("memory", 10)]), placed, "four")[
-        "layer"
-    ]
-    assert {row["roof"] for row in values(lines)} == {"fp32 100 GFLOP/s", "memory 10 GB/s"} and len(values(lines)) == 4
-    assert [row["number"] for row in values(points)] == ["1", "2", "3", "4"]
+    spec = program_charts.under_roofs(RoofLines("fp32", "GFLOP/s", 100, [("memory", 10)]), placed, "four")
+    lines = values(spec["layer"][0])
+    assert {row["roof"] for row in lines} == {"fp32 100 GFLOP/s", "memory 10 GB/s"} and len(lines) == 4
+    assert [row["number"] for row in values(spec)] == ["1", "2", "3", "4"]

@@ -19,7 +19,7 @@ def test_every_case_with_work_and_a_time_is_a_point_with_a_number_and_a_row(run:
     (chart,) = charts(under)
     assert chart.caption == "fp32 operations"
     assert [number for number, _ in chart.cases] == ["1", "2", "3"]
-    assert len(chart.spec["layer"][1]["data"]["values"]) == 3
+    assert len(chart.spec["data"]["values"]) == 3
     assert all(case.title.endswith("of memory bandwidth") for case in under)
 
 

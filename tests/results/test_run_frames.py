@@ -48,9 +48,22 @@ def test_the_rows_of_one_pattern_are_those_of_the_whole(folder: str) -> None:
 
 
 def test_columns_of_parameters_are_those_of_the_pattern(run: Run) -> None:
-    names = [name for name in run.of("slm_bank_conflicts").pairs.columns if name.startswith("param_")]
+    names = [name for name in run.of("slm_bank_conflicts").cases.columns if name.startswith("param_")]
     assert names == ["param_n", "param_steps", "param_stride", "param_work_group_size"]
-    assert len([name for name in run.pairs.columns if name.startswith("param_")]) > 3 * len(names)
+    assert len([name for name in run.cases.columns if name.startswith("param_")]) > 3 * len(names)
+
+
+def test_pairs_are_shown_in_brief(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    brief = run.pairs.brief
+    assert len(brief) == len(run.pairs) and len(brief.columns) == 12
+    assert {"guide", "ours"} <= set(brief["whose"].dropna()) <= {"guide", "ours", "stand-in"}
+    rates = run.pairs.merge(run.summaries, on=["case_id", "state"], how="left")["bandwidth_gbps"]
+    assert brief["rate_gbps"].fillna(0).tolist() == rates.fillna(0).tolist()
+    shown = repr(run.pairs)
+    assert max(map(len, shown.splitlines())) <= 80 and "speedup" in shown and len(shown.splitlines()) < 60
+    assert "rate_gbps" in run.pairs._repr_html_()
+    assert type(run.pairs.head()) is pd.DataFrame
 
 
 def test_a_pattern_that_is_not_there_is_named_with_what_was_meant(run: Run) -> None:
@@ -61,7 +74,7 @@ def test_a_pattern_that_is_not_there_is_named_with_what_was_meant(run: Run) -> N
 def test_a_run_in_one_line_and_as_html(run: Run) -> None:
     assert repr(run) == f"<Run {KEPT}: {run.cases.pattern.nunique()} patterns, {len(run.cases)} cases, interrupted>"
     page = run._repr_html_()
-    assert "157 patterns" in page and "<table" in page and "inverts" in page and len(page) < 10_000
+    assert "157 patterns" in page and "<table" in page and "inverts" in page and len(page) < 20_000
 
 
 def test_hostile_names_are_text_in_html(run: Run) -> None:

@@ -198,9 +198,11 @@ def test_a_size_that_is_set_is_another_family_with_other_cases_and_json_is_for_s
     assert all(case_id.endswith("/smoke/-/cpu") for case_id in by_size[25]), "the preset's own size"
     assert all(case_id.endswith("/smoke/n=20/cpu") for case_id in by_size[20])
     assert set(run.cases["preset_parameters"]) == {'{"n": 25, "steps": 10}'} and set(run.cases["param_steps"]) == {10}
+    sizes = run.cases[["case_id", "param_n"]]
     for frame in (run.pairs, run.summaries, run.samples):
-        assert set(frame["param_n"]) == {20, 25}
-    assert not run.pairs.duplicated(["variant", "baseline", "param_n"]).any() and run.pairs["speedup"].notna().all()
+        assert set(frame.merge(sizes)["param_n"]) == {20, 25}
+    assert not run.pairs.merge(sizes).duplicated(["variant", "baseline", "param_n"]).any()
+    assert run.pairs["speedup"].notna().all()
 
 
 def test_variants_that_fail_are_told_apart_and_the_good_pair_is_kept(bad: Run) -> None:

@@ -15,7 +15,19 @@ from typing import Final, NamedTuple
 
 import click
 
-from tools.pages.claims import NOT_ASKED, NOT_MEASURED, OLDER, RESULTS, Answered, Found, Said, class_of, is_asked, told
+from tools.pages.claims import (
+    NOT_ASKED,
+    NOT_MEASURED,
+    OLDER,
+    RESULTS,
+    SOURCE,
+    Answered,
+    Found,
+    Said,
+    class_of,
+    is_asked,
+    told,
+)
 from xebench.cli.output import run_program
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover
@@ -32,6 +44,12 @@ _SHOWN: Final = (*ANSWERED, Answer.SKIPPED, Answer.NOT_ASKED)
 _COUNTED: Final = (*_SHOWN, OLDER, NOT_MEASURED)
 #: A cell has the first of these among its answers at several points.
 _FIRST: Final = (Answer.INVERTS, Answer.NO_EFFECT, Answer.SAME_PROGRAM, Answer.HOLDS, *_SHOWN)
+
+
+#: Answers that two devices can agree or disagree in.
+_DECIDED: Final = (Answer.HOLDS, Answer.INVERTS, Answer.NO_EFFECT)
+#: What becomes of a claim over several devices.
+FATES: Final = ("holds on all", "holds on none", "differs by class", "turns within a class")
 
 
 class Cell(NamedTuple):
@@ -150,6 +168,40 @@ def counts(made: Sequence[Row], devices: Sequence[str]) -> list[tuple[str | int,
     return lines
 
 
+def classes(answered: Answered) -> list[str]:
+    """The class of each column's device."""
+    return [class_of(answered.runs[names[0]]) for names in by_device(answered.runs).values()]
+
+
+def fate(cells: Sequence[Cell], of_class: Sequence[str]) -> str:
+    """One of `FATES`; "" where fewer than two devices have decided.
+
+    Args:
+        cells: a claim's answer on each device.
+        of_class: class of each device.
+    """
+    held = [
+        (kind, made.kind == Answer.HOLDS) for made, kind in zip(cells, of_class, strict=True) if made.kind in _DECIDED
+    ]
+    if len(held) < 2:
+        return ""
+    if len({each for _, each in held}) == 1:
+        return FATES[0] if held[0][1] else FATES[1]
+    return FATES[2] if len(set(held)) == len({kind for kind, _ in held}) else FATES[3]
+
+
+def matrix(made: Sequence[Row], of_class: Sequence[str]) -> list[tuple[str | int, ...]]:
+    """A line a chapter: how many claims have which answer on each device, and how many have which fate."""
+    lines: list[tuple[str | int, ...]] = []
+    for chapter, group in groupby(made, key=lambda row: row.info.chapter):
+        own = [*group]
+        kinds = [Counter(row.cells[column].kind for row in own) for column in range(len(of_class))]
+        answers = (", ".join(f"{SIGNS[word]} {each[word]}" for word in _DECIDED if each[word]) or "-" for each in kinds)
+        fates = Counter(fate(row.cells, of_class) for row in own)
+        lines.append((chapter, *answers, *(fates[name] for name in FATES)))
+    return lines
+
+
 def markdown(answered: Answered) -> str:
     """The page as Markdown."""
     made, devices = rows(answered), by_device(answered.runs)
@@ -159,10 +211,15 @@ def markdown(answered: Answered) -> str:
         for info, own in groupby(group, key=lambda row: row.info):
             for first, row in enumerate(own):
                 lesson = "" if first else f"`{info.name}`: {info.lesson}"
-                lines.append((lesson, *told(row.said)[1:4], *(f"{_sign(each)} {each.words}" for each in row.cells)))
-        chapters[chapter] = table(("lesson", "claim", "strength", "source", *devices), lines)
+                answers = [f"{_sign(each)} {each.words}" for each in row.cells]
+                lines.append((lesson, *told(row.said, answers)[1:]))
+        chapters[chapter] = table(("lesson", "claim", *devices, *SOURCE), lines)
     summary = table(("device", *_COUNTED), counts(made, [*devices]), right=range(1, 1 + len(_COUNTED)))
-    return fill("tools.pages", "atlas.md.j2", **_common(answered), summary=summary, chapters=chapters) + "\n"
+    agreeing = matrix(made, classes(answered))
+    headings = ("chapter", *devices, *FATES)
+    agreement = table(headings, agreeing, right=range(len(headings) - len(FATES), len(headings)))
+    tables = {"summary": summary, "agreement": agreement, "chapters": chapters}
+    return fill("tools.pages", "atlas.md.j2", **_common(answered), **tables) + "\n"
 
 
 def html(answered: Answered) -> str:
@@ -170,13 +227,14 @@ def html(answered: Answered) -> str:
     made, devices = rows(answered), by_device(answered.runs)
     chapters = {
         chapter: [
-            (info, [(row, told(row.said), [*zip(row.cells, map(_sign, row.cells), strict=True)]) for row in own])
+            (info, [(row, told(row.said, ()), [*zip(row.cells, map(_sign, row.cells), strict=True)]) for row in own])
             for info, own in groupby(group, key=lambda row: row.info)
         ]
         for chapter, group in groupby(made, key=lambda row: row.info.chapter)
     }
     common = {**_common(answered), "counted": _COUNTED, "summary": counts(made, [*devices])}
-    return fill("tools.pages", "atlas.html.j2", **common, chapters=chapters) + "\n"
+    agreement = matrix(made, classes(answered))
+    return fill("tools.pages", "atlas.html.j2", **common, fates=FATES, agreement=agreement, chapters=chapters) + "\n"
 
 
 def _common(answered: Answered) -> dict[str, object]:

@@ -294,23 +294,28 @@ def _counted(said: Said, found: Found) -> str:
 
 def _chapter(answered: Answered, of_chapter: Mapping[str, str], chapter: str) -> dict[str, list[str]]:
     numbers = [n for n, said in enumerate(answered.said) if of_chapter[said.pattern] == chapter]
-    headings = ("pattern", "claim", "strength", "source", "figure", *(f"`{name}`" for name in answered.runs))
+    headings = ("pattern", "claim", *(f"`{name}`" for name in answered.runs), *SOURCE)
     lines = [
-        (
-            *told(answered.said[n], first=n == numbers[0] or answered.said[n - 1].pattern != answered.said[n].pattern),
-            *(cell(answered.found[name][n]) or answered.without(name, n) for name in answered.runs),
+        told(
+            answered.said[n],
+            [cell(answered.found[name][n]) or answered.without(name, n) for name in answered.runs],
+            first=n == numbers[0] or answered.said[n - 1].pattern != answered.said[n].pattern,
         )
         for n in numbers
     ]
     return {"table": table(headings, lines), "notes": list(_notes(answered, numbers))}
 
 
-def told(said: Said, *, first: bool = True) -> tuple[str, ...]:
-    """A claim in words: the pattern where it is the first of one, what is said, who says so, where, and the figure."""
+#: Headings of the last columns that `told` gives.
+SOURCE: Final = ("figure", "strength", "source")
+
+
+def told(said: Said, answers: Iterable[str], *, first: bool = True) -> tuple[str, ...]:
+    """A claim in words: the pattern where it is the first of one, what is said, its answers, and its source."""
     claim, figure = said.claim, said.claim.figure
     printed = claims_text.format_figure(figure) if figure else ""
     what = f"`{said.variant}` {claims_text.describe_claim(claim)}"
-    return f"`{said.pattern}`" if first else "", what, claim.strength, claim.source, printed
+    return f"`{said.pattern}`" if first else "", what, *answers, printed, claim.strength, claim.source
 
 
 def cell(found: Sequence[Found]) -> str:
@@ -358,8 +363,8 @@ def _notes(answered: Answered, numbers: Sequence[int]) -> Iterator[str]:
 def _code(every: Sequence[Said], compilers: Sequence[Mapping[str, Any]]) -> list[str]:
     """The table of the claims on generated code; nothing where there are none."""
     of_code = [said for said in every if said.claim.of_code]
-    headings = ("pattern", "claim", "strength", "source", "figure", *map(generated_code.name, compilers))
-    lines = [(*told(said), *(_by_gpu(said, compiler.get("claims", ())) for compiler in compilers)) for said in of_code]
+    headings = ("pattern", "claim", *map(generated_code.name, compilers), *SOURCE)
+    lines = [told(said, [_by_gpu(said, compiler.get("claims", ())) for compiler in compilers]) for said in of_code]
     return table(headings, lines) if of_code else []
 
 

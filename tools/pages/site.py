@@ -22,7 +22,7 @@ import click
 
 import xebench
 from tools.pages import atlas, claims, declared, generated_code, guide
-from tools.pages.claims import RESULTS, Answered, told
+from tools.pages.claims import RESULTS, SOURCE, Answered, told
 from xebench.cli.main import commands
 from xebench.patterns.declaration import PatternInfo
 from xebench.patterns.registry import discover, portable_source
@@ -203,7 +203,7 @@ def lesson(
     text = source.read_text(encoding="utf-8")
     kernels = generated_code.kernels(compilers, info.name)
     variants = [(f"`{each.name}`", each.role, each.summary) for each in info.variants]
-    claims = [(*told(row.said)[1:], *(each.words for each in row.cells)) for row in rows]
+    claims = [told(row.said, [each.words for each in row.cells])[1:] for row in rows]
     page = guide.page_of(info.guide)
     parts = [
         f"# {info.name}",
@@ -213,7 +213,7 @@ def lesson(
         "## Variants",
         "\n".join(table(("variant", "role", "what it does"), variants)),
         *(("## What is claimed, and what was measured",) if claims else ()),
-        _linked("\n".join(table(("claim", "strength", "source", "figure", *devices), claims)), page) if claims else "",
+        _linked("\n".join(table(("claim", *devices, *SOURCE), claims)), page) if claims else "",
         f"Here: `xebench show {info.name}`, `xebench run {info.name}`.",
         "## Code",
         f"`{portable_source(info.source)}`",

@@ -40,16 +40,17 @@
     target.scrollIntoView();
   };
   // charts: drawn by Vega-Lite when they come into view, in the page's colours
-  const text = { labelColor: "var(--dim)", titleColor: "var(--dim)", labelFontWeight: 400, titleFontWeight: 400 };
+  const text = { labelColor: "var(--dim)", titleColor: "var(--dim)", labelFontWeight: 400, titleFontWeight: 400, labelFontSize: 12, titleFontSize: 12 };
   const config = {
     background: null, font: "system-ui, sans-serif", view: { stroke: null }, text: { fill: "var(--text)" },
     axis: { ...text, gridColor: "var(--line)", domainColor: "var(--line)", tickColor: "var(--line)" },
     legend: { ...text, labelColor: "var(--text)", symbolOpacity: 1 }, header: { ...text, labelColor: "var(--text)" }, title: { color: "var(--text)", anchor: "start", fontSize: 12 },
-    range: { category: ["#2f87c8", "#d9661f", "#a06cd5", "#1b9e77", "#a08a00", "#d6478f", "#6f84a3", "#a0703c"] },
   };
   const draw = (chart) => {
     seen.unobserve(chart);
-    return vegaEmbed(chart, JSON.parse(chart.dataset.spec), { actions: false, renderer: "svg", config }).catch(console.error);
+    const drawing = JSON.parse(chart.dataset.spec);
+    if (drawing.spec) drawing.spec.width = chart.clientWidth - 60; // panels know no container
+    return vegaEmbed(chart, drawing, { actions: false, renderer: "svg", config }).catch(console.error);
   };
   const seen = new IntersectionObserver((entries) => entries.forEach((entry) => { if (entry.isIntersecting) draw(entry.target); }), { rootMargin: "400px" });
   document.querySelectorAll("[data-spec]").forEach((chart) => seen.observe(chart));

@@ -72,7 +72,7 @@ PROBLEM = (
     text(
         "parameters",
         "JSON object of everything by which the problem is chosen: the preset's numbers and the values of axes. "
-        "`xebench.load_run` adds a typed column for each, such as param_n.",
+        "`xebench.load_run` adds a typed column for each to cases, such as param_n.",
         required=True,
     ),
 )

@@ -92,6 +92,10 @@ SUMMARIES: Final = (
     number("bandwidth_gbps", "bytes_moved / median_ns.", "GB/s"),
     number("rate_gops", "operations / median_ns.", "Gop/s"),
     *_ROOF,
+    number(
+        "bandwidth_fraction",
+        "bandwidth_gbps over the measured bandwidth of the level that holds its working set, whatever roof is nearest.",
+    ),
     text(
         "bound_by",
         "memory, cache, compute, slm, device link or host link: the roof that is nearest; cache also when a case of "

@@ -19,6 +19,7 @@ from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
 from xebench.results.analysis.compilers import compilers
 from xebench.results.analysis.summaries import with_checked
+from xebench.results.pairs_table import Pairs
 from xebench.vocabulary import FAILED
 
 
@@ -83,8 +84,9 @@ class _OfCases:
 class Run:
     """A run read from its folder; the frames have the columns of `xebench.results.TABLES`.
 
-    Cases, samples, summaries and pairs have a column for each parameter of the run's patterns besides, such as
-    ``param_n`` and ``param_work_group_size``; null where the pattern has none of that name.
+    Cases have a column for each parameter of the run's patterns besides, such as ``param_n`` and
+    ``param_work_group_size``; null where the pattern has none of that name. Other tables join them by case:
+    ``run.pairs.merge(run.cases.filter(regex="^case_id$|^param_"))``.
 
     A table is read at its first use, and kept: of a finished run nothing else is read. So a damaged file raises
     `RunFolderError`, one line that names it, at the first use of its table.
@@ -159,7 +161,7 @@ class Run:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """Every sample."""
-        return schema.with_parameters_of(self._read("samples"), self.cases)
+        return self._read("samples")
 
     @cached_property
     def events(self) -> pd.DataFrame:
@@ -179,12 +181,12 @@ class Run:
     @cached_property
     def summaries(self) -> pd.DataFrame:
         """The analysis of each case and state."""
-        return schema.with_parameters(self._read("summaries"))
+        return self._read("summaries")
 
     @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """The analysis of each variant and what it is compared with."""
-        return schema.with_parameters(self._read("pairs"))
+    def pairs(self) -> Pairs:
+        """The analysis of each variant and what it is compared with; printed as its ``brief``, of twelve columns."""
+        return Pairs.of(self, self._read("pairs"))
 
     def compare(
         self, other: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
@@ -202,19 +204,20 @@ class Run:
         Raises:
             XebenchError: There is no such pattern, parameter or speed-up.
         """
-        return run_plot.draw(self.of(pattern).pairs, pattern, along)
+        return run_plot.draw(schema.with_parameters(self.of(pattern).pairs), pattern, along)
 
     def __repr__(self) -> str:
         cases = self.part("cases", ["pattern"])["pattern"]
         return f"<Run {self.path}: {cases.nunique()} patterns, {len(cases)} cases, {self.manifest['state']}>"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: place and time of the run, and the answers by chapter."""
+        """HTML for notebooks: place and time of the run, the answers by chapter, and its pairs in brief."""
         pairs = self.part("pairs", ["chapter", "answer"]).fillna("")
         counts = pd.crosstab(pairs["chapter"], pairs["answer"], margins=len(pairs) > 0, margins_name="all")
         devices = ", ".join(self.part("devices", ["name"])["name"].fillna(""))
         head = f"{self!r}"[1:-1], devices, str(self.manifest.get("created", ""))[:16]
-        return f"<p>{html.escape(' · '.join(filter(None, head)))}</p>{counts.to_html()}"
+        title = f"<p>{html.escape(' · '.join(filter(None, head)))}</p>"
+        return f"{title}{counts.to_html()}{self.pairs._repr_html_()}"
 
     @property
     def complete(self) -> bool:

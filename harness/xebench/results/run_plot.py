@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from xebench.errors import XebenchError, suggestion
 from xebench.records import points
 from xebench.results.files import write_text
-from xebench.results.speedup_charts import Curve, Estimate, Point, Spec, curves, forest
+from xebench.results.speedup_charts import Curve, Estimate, Point, Spec, colours, curves, forest
 from xebench.vocabulary import State
 
 _PAGE = """<!doctype html><meta charset="utf-8"><title>xebench</title><div id="chart"></div>
 <script>{library}
 vegaEmbed("#chart", {spec}, {{actions: false, renderer: "svg"}});</script>
 """
+
+
+#: Width of a chart's plot in pixels.
+_WIDTH: Final = 420
 
 
 def vega() -> str:
@@ -66,23 +70,25 @@ def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None) -> Plot:
     along = _parameter(known, along)
     named = known.assign(name=_names(known, along))
     if along is None:
-        spec = forest([_estimate(row) for row in named.to_dict("records")], width=420)
+        spec = forest(
+            [*filter(None, (Estimate.of(row, row["name"]) for row in named.to_dict("records")))], width=_WIDTH
+        )
     else:
+        by_variant = colours(named["variant"])
         series = [
-            Curve(str(name), [_point(row, along) for row in group.sort_values(along).to_dict("records")])
+            Curve(
+                str(name),
+                [_point(row, along) for row in group.sort_values(along).to_dict("records")],
+                by_variant[group["variant"].iloc[0]],
+            )
             for name, group in named.groupby("name", sort=False)
         ]
-        spec = curves(series, along.removeprefix(points.PREFIX), "speed-up", is_ratio=True)
+        spec = curves(series, along.removeprefix(points.PREFIX), "speed-up", is_ratio=True, width=_WIDTH)
     return Plot({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": pattern, **spec})
 
 
 def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
-
-
-def _estimate(row: dict[Any, Any]) -> Estimate:
-    low, high, guide = (_number(row[column]) for column in ("speedup_low", "speedup_high", "guide_speedup"))
-    return Estimate(row["speedup"], low, high, guide, str(row["answer"]), row["name"])
 
 
 def _point(row: dict[Any, Any], along: str) -> Point:

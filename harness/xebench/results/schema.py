@@ -242,13 +242,6 @@ def with_parameters(data: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([data, _columns(data["parameters"])], axis="columns")
 
 
-def with_parameters_of(samples: pd.DataFrame, cases: pd.DataFrame) -> pd.DataFrame:
-    """The table `samples` with the columns that `with_parameters` has given to `cases`."""
-    names = [name for name in map(str, cases) if name.startswith(PREFIX)]
-    columns = cases[names].set_axis(cases["case_id"]).reindex(samples["case_id"])
-    return pd.concat([samples, columns.set_axis(samples.index)], axis="columns")
-
-
 def _columns(texts: pd.Series[str]) -> pd.DataFrame:
     places, different = pd.factorize(texts)
     found = [parse(text) for text in different]

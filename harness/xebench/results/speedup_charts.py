@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
+
+import pandas as pd
 
 Spec: TypeAlias = dict[str, Any]
 
@@ -17,6 +19,8 @@ _LOOKS: Final = {
     "no effect": ("#a06cd5", "square"),
 }
 _OTHER: Final = ("#85888c", "circle")
+#: Colours of variants, none of which is an answer's.
+_PALETTE: Final = ("#1b9e77", "#d6478f", "#a08a00", "#5b7fc7", "#a0703c", "#6aa121", "#169bb0", "#c0504d")
 #: An axis is longer than its values by this factor at both ends.
 _ROOM: Final = 1.1
 #: Labels of an axis of speed-ups.
@@ -29,6 +33,32 @@ _LEAST: Final = (0.5, 2.0)
 _WIDE: Final = 8.0
 #: An interval ends at most this factor beyond all points: one wide interval must not press the others together.
 _BEYOND: Final = 2.0
+_FIT: Final = {"type": "fit-x", "contains": "padding"}
+
+
+def colours(variants: Iterable[str]) -> dict[str, str]:
+    """The colour of each variant, in all charts of its pattern."""
+    return {name: _PALETTE[place % len(_PALETTE)] for place, name in enumerate(dict.fromkeys(variants))}
+
+
+def chart(label: str, values: Sequence[Spec], *, width: int | None = None, **kind: Any) -> Spec:
+    """A chart of one view.
+
+    Args:
+        label: sentence that describes the chart.
+        values: rows of its data.
+        width: width of the plot in pixels; None for that of the chart's place in a page.
+        kind: specification of its kind in Vega-Lite.
+    """
+    wide: Spec = {"width": width} if width else {"width": "container", "autosize": _FIT}
+    return {"description": label, "data": {"values": [*values]}, **wide, **kind}
+
+
+def by_name(names: Mapping[str, str]) -> Spec:
+    """The encoding of a name by its colour, with a legend."""
+    legend = {"title": None, "orient": "top", "direction": "vertical", "labelLimit": 320}
+    scale = {"domain": [*names], "range": [*names.values()]}
+    return {"field": "name", "type": "nominal", "sort": None, "scale": scale, "legend": legend}
 
 
 @dataclass(frozen=True)
@@ -50,6 +80,13 @@ class Estimate:
     answer: str
     name: str
 
+    @classmethod
+    def of(cls, pair: Mapping[Any, Any], name: str) -> Estimate | None:
+        """That of a row of the table `pairs`; None if there is no speed-up."""
+        columns = ("speedup", "speedup_low", "speedup_high", "guide_speedup")
+        speedup, low, high, guide = (None if pd.isna(pair[column]) else float(pair[column]) for column in columns)
+        return cls(speedup, low, high, guide, str(pair["answer"]), name) if speedup and speedup > 0 else None
+
     @property
     def label(self) -> str:
         """It in words: ``cached 2.00 times as fast, 95 % interval 1.98 to 2.02: holds``."""
@@ -70,12 +107,9 @@ def forest(estimates: Sequence[Estimate], width: int | None = None) -> Spec:
     domain = _domain(middles, [end for each in estimates for end in (each.low, each.high) if end])
     limit = {"expr": "containerSize()[0] * 0.5"} if width is None else 300
     names = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": limit}}
-    return {
-        **_wide(width),
-        **_intervals(estimates, domain, {"tickCount": 6}, names),
-        "description": "speed-ups: " + "; ".join(each.label for each in estimates),
-        "height": 20 * len(estimates),
-    }
+    label = "speed-ups: " + "; ".join(each.label for each in estimates)
+    height = 18 * len(estimates)
+    return _intervals(label, estimates, domain, {"tickCount": 6}, names, width=width, height=height)
 
 
 def strip(estimates: Sequence[Estimate], label: str) -> Spec:
@@ -88,28 +122,23 @@ def strip(estimates: Sequence[Estimate], label: str) -> Spec:
     axis = {"values": [0.125, 0.5, 1, 2, 8, 32], "title": None, "domain": False, "ticks": False, "orient": "top"}
     height = 1 if not estimates else min(max(18, 10 + 6 * len(estimates)), 64)
     rows = {"field": "row", "type": "ordinal", "axis": None, "scale": {"padding": 0.5}}
-    return {
-        **_wide(None),
-        **_intervals(estimates, _COMMON, axis if not estimates else {"labels": False, **axis}, rows),
-        "description": label,
-        "height": height,
-        "padding": {"left": 2, "right": 2, "top": 0, "bottom": 0},
-    }
+    padding = {"left": 2, "right": 2, "top": 0, "bottom": 0}
+    axis = {"labels": False, **axis} if estimates else axis
+    return _intervals(label, estimates, _COMMON, axis, rows, height=height, padding=padding)
 
 
-def _wide(width: int | None) -> Spec:
-    return {"width": width} if width else {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-
-
-def _intervals(estimates: Sequence[Estimate], domain: tuple[float, float], axis: Spec, rows: Spec) -> Spec:
+def _intervals(
+    label: str, estimates: Sequence[Estimate], domain: tuple[float, float], axis: Spec, rows: Spec, **more: Any
+) -> Spec:
     """Layers of intervals, points and the guide's figures."""
     scale = {"type": "log", "base": 2, "domain": [domain[0] / _ROOM, domain[1] * _ROOM], "nice": False}
-    x = {"scale": scale, "axis": {"labelExpr": _TIMES, **axis}}
+    x = {"scale": scale, "axis": {"labelExpr": _TIMES, "labelSeparation": 4, **axis}}
     tooltip = {"field": "label"}
-    return {
-        "data": {"values": [_row(number, each, domain) for number, each in enumerate(estimates)]},
-        "encoding": {"y": rows, "color": {"field": "color", "scale": None}, "tooltip": tooltip},
-        "layer": [
+    return chart(
+        label,
+        [_row(number, each, domain) for number, each in enumerate(estimates)],
+        encoding={"y": rows, "color": {"field": "color", "scale": None}, "tooltip": tooltip},
+        layer=[
             _rule("x", 1.0),
             {
                 "mark": {"type": "rule", "strokeWidth": 2},
@@ -129,7 +158,8 @@ def _intervals(estimates: Sequence[Estimate], domain: tuple[float, float], axis:
                 },
             },
         ],
-    }
+        **more,
+    )
 
 
 def _row(number: int, each: Estimate, domain: tuple[float, float]) -> Spec:
@@ -195,13 +225,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """A series: its name, and points in the order of x."""
+    """A series: its name, points in the order of x, and its colour."""
 
     name: str
     points: Sequence[Point]
+    color: str = _PALETTE[0]
 
 
-def curves(series: Sequence[Curve], parameter: str, title: str, *, is_ratio: bool = False) -> Spec:
+def curves(
+    series: Sequence[Curve], parameter: str, title: str, *, is_ratio: bool = False, width: int | None = None
+) -> Spec:
     """The chart of at least one series.
 
     Args:
@@ -209,6 +242,7 @@ def curves(series: Sequence[Curve], parameter: str, title: str, *, is_ratio: boo
         parameter: title of the horizontal axis.
         title: title of the vertical axis.
         is_ratio: True for speed-ups, which get a line at 1 and a logarithmic axis.
+        width: width in pixels; None for that of the chart's place in a page.
     """
     rows: list[Spec] = [
         {"name": each.name, "x": point.x, "y": _short(point.y), "low": point.low, "high": point.high}
@@ -224,27 +258,26 @@ def curves(series: Sequence[Curve], parameter: str, title: str, *, is_ratio: boo
         scale: Spec = {"type": "log", "base": 2, "domain": domain, "nice": False, "clamp": True}
     else:
         scale = {"type": "log"} if min(ys) > 0 and max(ys) / min(ys) >= 2 * _WIDE else {"zero": True, "nice": True}
-    legend = {"title": None, "orient": "top", "direction": "vertical", "labelLimit": 320}
-    order = [each.name for each in series]
-    names: Spec = {"field": "name", "type": "nominal", "scale": {"domain": order}}  # one legend for colour and shape
+    names = by_name({each.name: each.color for each in series})
+    shapes = {**names, "scale": {"domain": names["scale"]["domain"]}}  # one legend for colour and shape
     axis = {"tickCount": 5, **({"labelExpr": _TIMES} if is_ratio else {})}
     fields = (("name", "variant"), ("x", parameter), ("y", title))
     told = [{"field": field, "title": words} for field, words in fields]
-    look = {"color": {**names, "legend": legend}, "shape": {**names, "legend": legend}, "tooltip": told}
+    look = {"color": names, "shape": shapes, "tooltip": told}
     bars = {"color": names, "y": quantity("low", title, scale=scale, axis=axis), "y2": {"field": "high"}}
     line = {"type": "line", "point": {"filled": True, "size": 50, "opacity": 1}}
-    return {
-        "description": _finding(series, parameter, title),
-        "data": {"values": rows},
-        "width": 290,
-        "height": 170,
-        "encoding": {"x": quantity("x", parameter, **_along(xs))},
-        "layer": [
+    return chart(
+        _finding(series, parameter, title),
+        rows,
+        width=width,
+        height=190,
+        encoding={"x": quantity("x", parameter, **_along(xs))},
+        layer=[
             {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": bars},
             {"mark": line, "encoding": {"y": quantity("y", title, scale=scale), **look}},
             *([_rule("y", 1.0)] if is_ratio else []),
         ],
-    }
+    )
 
 
 def _along(xs: Sequence[float]) -> Spec:

@@ -15,13 +15,22 @@ from xebench.report.page.families import ReportFamily, RunSamples, SourceProgram
 from xebench.report.page.figures import CaseUnderRoofs, timelines
 from xebench.report.page.pattern_view import TIME_HEADINGS, PatternView, chapters, pattern_view
 from xebench.report.remarks import SIGNS, failures, notes
-from xebench.report.result_rows import device_line
-from xebench.report.run_summary import answer_sentences, headline, highlights, state
+from xebench.report.result_rows import device_line, sorted_pairs
+from xebench.report.run_summary import (
+    NAMED,
+    answer_sentences,
+    headline,
+    helping,
+    highlights,
+    hurting,
+    is_small,
+    state,
+)
 from xebench.report.table_forms import fill
 from xebench.results import Run
 from xebench.results.analysis.answer import FEW
 from xebench.results.run_plot import vega
-from xebench.results.speedup_charts import strip
+from xebench.results.speedup_charts import Estimate, Spec, forest, strip
 
 
 def render(run: Run) -> str:
@@ -39,6 +48,7 @@ def render(run: Run) -> str:
         state=state(run),
         answers=answer_sentences(run),
         highlights=highlights(run),
+        extremes=_extremes(run),
         anchors=anchors,
         device=device_line(run),
         notes=notes(run),
@@ -54,6 +64,17 @@ def render(run: Run) -> str:
         facts=_facts(run.manifest),
         vega=Markup(vega()),
     )
+
+
+def _extremes(run: Run) -> list[tuple[str, Spec]]:
+    """The charts of what helps and hurts most, each with its heading; none of a run of few patterns."""
+    pairs = [] if is_small(run) else sorted_pairs(run)
+    sides = (("Helps most", helping(pairs)), ("Hurts most", hurting(pairs)))
+    return [(title, forest([*filter(None, map(_estimate, own[:NAMED]))])) for title, own in sides if own]
+
+
+def _estimate(pair: Mapping[Any, Any]) -> Estimate | None:
+    return Estimate.of(pair, f"{pair['pattern']}/{pair['variant']}")
 
 
 def _views(

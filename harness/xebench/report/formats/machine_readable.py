@@ -23,7 +23,7 @@ from xebench.records import points
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.report.remarks import failures
 from xebench.report.result_rows import point_words
-from xebench.results import Run
+from xebench.results import Run, schema
 from xebench.results.analysis import summaries
 from xebench.results.analysis.statistics import Floats
 from xebench.results.files import as_csv
@@ -37,7 +37,7 @@ def render_csv(run: Run) -> str:
         for pattern, parameters in zip(run.pairs["pattern"], run.pairs["parameters"], strict=True)
     ]
     in_order = sorted(range(len(keys)), key=keys.__getitem__)
-    return as_csv(run.pairs.iloc[in_order]).rstrip("\n")
+    return as_csv(schema.with_parameters(run.pairs).iloc[in_order]).rstrip("\n")
 
 
 def render_json(run: Run) -> str:

@@ -98,12 +98,12 @@ class RunSamples:
         sampled = samples[samples["state"].isin(SAMPLED_STATES)]
         self._flags = sampled.groupby(["case_id", "sample_flags"], sort=False).size().reset_index()
 
-    def samples(self, case_id: str, state: str, name: str) -> VariantSamples | None:
+    def samples(self, case_id: str, state: str, name: str, color: str) -> VariantSamples | None:
         """The samples of a case that count, in order; None where there are none."""
         own = self._groups.get((case_id, state))
         if own is None or own.empty:
             return None
-        return VariantSamples(name, own["time_ns"].to_numpy(), own["instance"].to_numpy())
+        return VariantSamples(name, own["time_ns"].to_numpy(), own["instance"].to_numpy(), color)
 
     def flags(self) -> Mapping[str, tuple[int, Counter[str]]]:
         """The number of samples of each case, and of those with each flag, by case_id."""
@@ -138,11 +138,7 @@ class Pair:
     @property
     def estimate(self) -> Estimate | None:
         """The estimate for a chart; None if there is no speed-up."""
-        speedup, low, high = self.line.ends
-        if speedup is None or speedup <= 0:
-            return None
-        guide = number(self.row["guide_speedup"])
-        return Estimate(speedup, low, high, guide, self.line.answer, self.line.label)
+        return Estimate.of(self.row, self.line.label)
 
     @property
     def is_sure(self) -> bool:

@@ -22,12 +22,18 @@ from xebench.vocabulary import Role, State, Status
 
 #: Most charts per pattern: there is one for each combination of the other parameters.
 MOST_CHARTS: Final = 6
+_BLUE: Final = "#2f87c8"
 #: Columns for the second chart, with their units; the first that has values is shown.
 _QUANTITIES: Final = {"bandwidth_gbps": "GB/s", "rate_gops": "10^9 operations/s", "median_ns": "ns"}
 
 
-def curves(families: Sequence[ReportFamily]) -> list[Spec]:
-    """Two charts for each combination of the other parameters: speed-ups, and a rate or the time."""
+def curves(families: Sequence[ReportFamily], colours: Mapping[str, str]) -> list[Spec]:
+    """Two charts for each combination of the other parameters: speed-ups, and a rate or the time.
+
+    Args:
+        families: families of a pattern.
+        colours: colour of each variant.
+    """
     parameter = _swept_parameter(families)
     if parameter is None:
         return []
@@ -36,7 +42,7 @@ def curves(families: Sequence[ReportFamily]) -> list[Spec]:
         if isinstance(family.point.get(parameter), int | float):
             groups.setdefault(_other_parameters(family, parameter), []).append(family)
     long = {others: own for others, own in groups.items() if len({each.point[parameter] for each in own}) > 1}
-    drawn = [chart for others, own in long.items() for chart in _charts(own, parameter, others)]
+    drawn = [chart for others, own in long.items() for chart in _charts(own, parameter, others, colours)]
     return drawn[:MOST_CHARTS]
 
 
@@ -57,16 +63,20 @@ def _other_parameters(family: ReportFamily, parameter: str) -> str:
     return ", ".join(filter(None, (point, family.state, family.preset, family.host)))
 
 
-def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> Iterator[Spec]:
+def _charts(
+    families: Sequence[ReportFamily], parameter: str, others: str, colours: Mapping[str, str]
+) -> Iterator[Spec]:
     title = f"{parameter} ({others})"
     speedups: dict[str, list[Point]] = {}
+    variants: dict[str, str] = {}
     for family in families:
         for pair in family.pairs:
             speedup, low, high = pair.line.ends
             if speedup is not None and speedup > 0:
                 speedups.setdefault(pair.line.label, []).append(Point(_x(family, parameter), speedup, low, high))
+                variants[pair.line.label] = colours[pair.line.variant]
     if speedups:
-        yield curves_chart(_series(speedups), title, "speed-up", is_ratio=True)
+        yield curves_chart(_series(speedups, variants), title, "speed-up", is_ratio=True)
     summaries = [(family, summary) for family in families for summary in family.summaries]
     for column, unit in _QUANTITIES.items():
         found: dict[str, list[Point]] = {}
@@ -74,7 +84,7 @@ def _charts(families: Sequence[ReportFamily], parameter: str, others: str) -> It
             if (value := summary[column]) is not None and value > 0:
                 found.setdefault(summary["variant"], []).append(_rate(family, summary, parameter, column))
         if found:
-            yield curves_chart(_series(found), title, unit)
+            yield curves_chart(_series(found, colours), title, unit)
             return
 
 
@@ -90,8 +100,8 @@ def _x(family: ReportFamily, parameter: str) -> float:
     return float(family.point[parameter])
 
 
-def _series(found: Mapping[str, list[Point]]) -> list[Curve]:
-    return [Curve(name, sorted(own, key=lambda point: point.x)) for name, own in found.items()]
+def _series(found: Mapping[str, list[Point]], colours: Mapping[str, str]) -> list[Curve]:
+    return [Curve(name, sorted(own, key=lambda point: point.x), colours[name]) for name, own in found.items()]
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,7 @@ class CaseUnderRoofs:
         roofs: roofs of the device for this kind of operation.
         host: the device's host in a run over several hosts; else "".
         pattern: name of its pattern.
+        variant: name of its variant.
         name: its variant and point.
         intensity: operations per byte of the least traffic.
         rate: operations per time, in the roofs' unit.
@@ -112,6 +123,7 @@ class CaseUnderRoofs:
     roofs: RoofLines
     host: str
     pattern: str
+    variant: str
     name: str
     intensity: float
     rate: float
@@ -145,6 +157,7 @@ def _case_under_roofs(case: Row, device: Row | None) -> CaseUnderRoofs | None:
         roofs,
         case["host"] or "",
         case["pattern"],
+        case["variant"],
         name,
         case["operations"] / case["bytes_moved"],
         case["rate_gops"],
@@ -182,29 +195,32 @@ class Chart:
     cases: Sequence[tuple[str, CaseUnderRoofs]]
 
 
-def charts(cases: Sequence[CaseUnderRoofs], anchors: Mapping[str, str] | None = None) -> Iterator[Chart]:
+def charts(
+    cases: Sequence[CaseUnderRoofs], anchors: Mapping[str, str] | None = None, colours: Mapping[str, str] | None = None
+) -> Iterator[Chart]:
     """A roofline for each kind of operation and device.
 
     Args:
         cases: cases of a run or of a pattern.
         anchors: anchor of each pattern on the page, for links from its points; without anchors the points are numbered.
+        colours: colour of each variant, of a pattern.
     """
     groups: dict[tuple[str, str], list[CaseUnderRoofs]] = {}
     for case in cases:
         groups.setdefault((case.host, case.roofs.kind), []).append(case)
     for (host, kind), own in groups.items():
         numbered = [("" if anchors else str(n), case) for n, case in enumerate(own, 1)]
-        placed = [_placed(case, beside, anchors) for beside, case in numbered]
+        placed = [_placed(case, beside, anchors, (colours or {}).get(case.variant, _BLUE)) for beside, case in numbered]
         best = max(own, key=lambda case: case.rate / _reachable(case))
         label = f"{len(own)} cases under the roofs of {kind}; nearest to them {best.pattern} {best.title}"
         caption = ": ".join(filter(None, (host, f"{kind} operations")))
         yield Chart(caption, program_charts.under_roofs(own[0].roofs, placed, label), numbered)
 
 
-def _placed(case: CaseUnderRoofs, number: str, anchors: Mapping[str, str] | None) -> Spec:
+def _placed(case: CaseUnderRoofs, number: str, anchors: Mapping[str, str] | None, color: str) -> Spec:
     """A case's point, with a number beside it or a link to its pattern."""
-    fill = "#2f87c8" if case.is_optimized else "transparent"
-    place = {"x": case.intensity, "y": case.rate, "fill": fill}
+    fill = color if case.is_optimized else "transparent"
+    place = {"x": case.intensity, "y": case.rate, "color": color, "fill": fill}
     if anchors is None:
         return {**place, "title": case.title, "number": number}
     return {**place, "title": f"{case.pattern} {case.title}", "href": f"#{anchors[case.pattern]}"}

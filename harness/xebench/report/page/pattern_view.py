@@ -25,7 +25,7 @@ from xebench.report.page.program_charts import VariantSamples
 from xebench.report.remarks import SIGNS, obstacle
 from xebench.report.result_rows import number, part_of_roof, text
 from xebench.report.run_summary import gains
-from xebench.results.speedup_charts import Estimate, Spec, forest, strip
+from xebench.results.speedup_charts import Estimate, Spec, colours, forest, strip
 from xebench.vocabulary import JUDGED, REMEDIES, TIME_CLAIMS, Answer
 
 #: Headings of the table of times, after the variant.
@@ -44,9 +44,10 @@ class PairView:
 
 @dataclass(frozen=True)
 class FamilyView:
-    """A family's part of the tables, and the charts of its samples."""
+    """A family's part of the tables, with the sizes that no other has, and the charts of its samples."""
 
     family: ReportFamily
+    sizes: str
     pairs: Sequence[PairView]
     times: Sequence[Sequence[str]]
     charts: Sequence[Spec]
@@ -60,6 +61,7 @@ class PatternView:
     anchor: str
     chapter: str
     section: str
+    sizes: str
     info: PatternInfo | None
     obstacle: str
     families: Sequence[FamilyView]
@@ -110,15 +112,20 @@ def pattern_view(
     estimates = _estimates(families)
     info = programs.measured(cases[0])
     answers = Counter(pair.line.answer for pair in pairs)
+    by_variant = colours(case["variant"] for case in cases)
+    shared, own = _sizes(families)
     decided = [pair for pair in pairs if pair.line.answer in JUDGED and text(pair.row["claim"]) in TIME_CLAIMS]
     return PatternView(
         name=name,
         anchor=anchor,
         chapter=families[0].head.chapter,
         section=families[0].head.section,
+        sizes=shared,
         info=programs.today(cases[0]),
         obstacle=programs.obstacle(cases[0]),
-        families=[_family(family, measured, cases) for family in families],
+        families=[
+            _family(family, sizes, measured, cases, by_variant) for family, sizes in zip(families, own, strict=True)
+        ],
         strip=strip(estimates, _strip_label(name, pairs)) if estimates else None,
         forest=forest(estimates) if estimates else None,
         counts=[(sign, answer, answers[answer]) for answer, sign in SIGNS.items() if answers[answer]],
@@ -126,8 +133,8 @@ def pattern_view(
         gain=max((number(pair.row["speedup_low"]) or 0.0 for pair in decided), default=0.0),
         loss=min((number(pair.row["speedup_high"]) or 1e9 for pair in decided), default=1e9),
         off_guide=max((abs(math.log(each)) for pair in pairs if (each := number(pair.row["of_guide"]))), default=0.0),
-        curves=curves(families),
-        roofs=[*charts(under)],
+        curves=curves(families, by_variant),
+        roofs=[*charts(under, colours=by_variant)],
         timelines=timelines,
         code=side_by_side(info) if info else (),
         claims=_claims(cases),
@@ -147,8 +154,15 @@ def _estimates(families: Sequence[ReportFamily]) -> list[Estimate]:
         point = points.words({name: family.point[name] for name in varied if name in family.point})
         for pair in family.pairs:
             if estimate := pair.estimate:
-                found.append(replace(estimate, name=", ".join(filter(None, (estimate.name, point)))))
+                found.append(replace(estimate, name=": ".join(filter(None, (point, estimate.name)))))
     return found
+
+
+def _sizes(families: Sequence[ReportFamily]) -> tuple[str, list[str]]:
+    """The sizes that all families share, and the others of each."""
+    each = [family.head.axes.split(", ") for family in families]
+    shared = [size for size in each[0] if all(size in sizes for sizes in each)]
+    return ", ".join(shared), [", ".join(size for size in sizes if size not in shared) for sizes in each]
 
 
 def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
@@ -156,13 +170,16 @@ def _strip_label(name: str, pairs: Sequence[Pair]) -> str:
     return f"speed-ups of {name}: {'; '.join(told)}"
 
 
-def _family(family: ReportFamily, measured: RunSamples, cases: Sequence[Row]) -> FamilyView:
+def _family(
+    family: ReportFamily, sizes: str, measured: RunSamples, cases: Sequence[Row], palette: Mapping[str, str]
+) -> FamilyView:
     by_variant = {summary["variant"]: summary for summary in family.summaries}
     ids = {case["variant"]: case["case_id"] for case in cases if case["family_id"] == family.family_id}
-    found = [measured.samples(ids[name], family.state, name) for name in by_variant if name in ids]
+    found = [measured.samples(ids[name], family.state, name, palette[name]) for name in by_variant if name in ids]
     sampled: list[VariantSamples] = [each for each in found if each]
     return FamilyView(
         family,
+        sizes,
         [_pair(pair) for pair in family.pairs],
         [_times(summary) for summary in family.summaries if summary["median_ns"]],
         [program_charts.distribution(sampled), program_charts.samples_in_order(sampled)] if sampled else [],

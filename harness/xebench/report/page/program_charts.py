@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from xebench.results.analysis.statistics import Floats
-from xebench.results.speedup_charts import Spec, quantity
+from xebench.results.speedup_charts import Spec, by_name, chart, quantity
 
-#: Width of a chart's plot in pixels: with its axis it fits a page of 390.
-_WIDTH: Final = 290
-_LEGEND: Final = {"title": None, "orient": "top", "direction": "vertical", "labelLimit": 320}
 #: Bins of the whole axis.
 _BINS: Final = 60
 #: Ratio of the largest to the smallest median from which each variant is shown around its own.
@@ -26,11 +23,12 @@ _FAR_OUT: Final = 3.0
 
 @dataclass(frozen=True)
 class VariantSamples:
-    """A variant's samples: its name, its times in ns in order, its instance of each."""
+    """A variant's samples: its name, its times in ns in order, its instance of each; and its colour."""
 
     name: str
     times_ns: Floats
     instances: Floats
+    color: str = "#85888c"
 
     @property
     def median_ns(self) -> float:
@@ -65,19 +63,19 @@ def distribution(variants: Sequence[VariantSamples]) -> Spec:
     edges = np.linspace(min(ends) - room, max(ends) + room, _BINS + 1)
     title = "time over the variant's median" if relative else f"time ({unit})"
     domain = {"domain": [float(edges[0]), float(edges[-1])], "nice": False}
-    return {
-        "description": f"distribution of the samples: {'; '.join(map(_spread, variants))}",
-        "data": {"values": [_hill(each, own, edges) for each, own in zip(variants, values, strict=True)]},
-        "transform": [{"flatten": ["at", "share"]}],
-        "width": _WIDTH,
-        "height": 130,
-        "mark": {"type": "area", "interpolate": "step-after", "line": True, "fillOpacity": 0.3},
-        "encoding": {
+    hills = [_hill(each, own, edges) for each, own in zip(variants, values, strict=True)]
+    return chart(
+        f"distribution of the samples: {'; '.join(map(_spread, variants))}",
+        hills,
+        transform=[{"flatten": ["at", "share"]}],
+        height=150,
+        mark={"type": "area", "interpolate": "step-after", "line": True, "fillOpacity": 0.3},
+        encoding={
             "x": quantity("at", title, scale=domain, axis={"tickCount": 5, "labelOverlap": "greedy"}),
             "y": quantity("share", "samples (%)", stack=None),
-            "color": {"field": "name", "type": "nominal", "sort": None, "legend": _LEGEND},
+            "color": by_name({hill["name"]: each.color for hill, each in zip(hills, variants, strict=True)}),
         },
-    }
+    )
 
 
 def _hill(variant: VariantSamples, values: Floats, edges: Floats) -> Spec:
@@ -113,14 +111,17 @@ def thinned_out(variant: VariantSamples, most: int = MOST) -> VariantSamples:
     if count <= most:
         return variant
     places = np.linspace(0, count - 1, most).round().astype(int)
-    return VariantSamples(variant.name, variant.times_ns[places], variant.instances[places])
+    return replace(variant, times_ns=variant.times_ns[places], instances=variant.instances[places])
 
 
 def samples_in_order(variants: Sequence[VariantSamples]) -> Spec:
-    """The chart of variants that have samples: a panel each, around its own median; instances differ in shade."""
+    """The chart of variants that have samples: a panel each, around its own median; instances differ in shade.
+
+    The page sets the panels' width, since Vega-Lite has no container for them.
+    """
     scale = {"zero": True, "nice": False, "padding": 4}
     axis = {"tickCount": 3, "labelExpr": "format(datum.value, '+~g') + ' %'"}
-    shades = {"condition": {"test": "datum.instance % 2", "value": "#d9661f"}, "value": "#2f87c8"}
+    shades = {"condition": {"test": "datum.instance % 2", "value": 0.4}, "value": 1}
     return {
         "description": f"samples in order: {'; '.join(map(_drift, variants))}",
         "data": {"values": [_panel(each) | {"row": row} for row, each in enumerate(variants)]},
@@ -137,13 +138,13 @@ def samples_in_order(variants: Sequence[VariantSamples]) -> Spec:
         "columns": 1,
         "spacing": 8,
         "spec": {
-            "width": _WIDTH,
             "height": 60,
-            "mark": {"type": "point", "filled": True, "size": 9, "opacity": 0.9},
+            "mark": {"type": "point", "filled": True, "size": 9},
             "encoding": {
                 "x": quantity("place", axis=None),
                 "y": quantity("change", scale=scale, axis=axis),
-                "color": shades,
+                "color": {"field": "color", "scale": None},
+                "opacity": shades,
             },
         },
         "resolve": {"scale": {"y": "independent", "x": "independent"}},
@@ -158,6 +159,7 @@ def _panel(variant: VariantSamples) -> Spec:
     of = f" of {len(variant.times_ns)}" if len(percent) < len(variant.times_ns) else ""
     return {
         "name": f"{variant.name}, {len(percent)}{of} samples" + (f", {beyond} beyond" if beyond else ""),
+        "color": variant.color,
         "change": [round(float(value), 2) for value in np.clip(percent, low, high)],
         "instance": [int(value) for value in shown.instances],
     }
@@ -189,7 +191,7 @@ class RoofLines:
     levels: Sequence[tuple[str, float]]
 
 
-_HEIGHT: Final = 200
+_HEIGHT: Final = 220
 
 
 def under_roofs(roofs: RoofLines, programs: Sequence[Spec], label: str) -> Spec:
@@ -197,25 +199,26 @@ def under_roofs(roofs: RoofLines, programs: Sequence[Spec], label: str) -> Spec:
 
     Args:
         roofs: roofs of the device.
-        programs: operations per byte as ``x``, rate as ``y``, ``title``, ``fill``; ``number`` beside it or ``href``.
+        programs: operations per byte as ``x``, rate as ``y``, ``title``, ``color``, ``fill``; ``number`` beside it or
+            ``href``.
         label: sentence that describes the chart.
     """
     ridges = [roofs.rate / bandwidth for _, bandwidth in roofs.levels]
     x = _decades([*ridges, *(each["x"] for each in programs)])
     y = _decades([roofs.rate, *(each["y"] for each in programs)])
     # a slope has the same angle on the page for every bandwidth, since both axes are logarithmic
-    angle = -math.degrees(math.atan2(_HEIGHT / math.log(y[1] / y[0]), _WIDTH / math.log(x[1] / x[0])))
+    slope = f"-atan2(height / {math.log(y[1] / y[0])}, width / {math.log(x[1] / x[0])}) * 180 / PI"
     axes = {"x": quantity("x", "operations per byte", **_log(x)), "y": quantity("y", roofs.unit, **_log(y))}
     words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 3, "dy": -3, "fontSize": 10}
-    at_side = {"align": {"expr": "datum.side"}, "angle": {"expr": f"datum.side == 'left' ? {angle:.1f} : 0"}}
+    at_side = {"align": {"expr": "datum.side"}, "angle": {"expr": f"datum.side == 'left' ? {slope} : 0"}}
     link = {"href": {"field": "href"}} if "href" in programs[0] else {}
-    look: Spec = {"fill": {"field": "fill", "scale": None}, "tooltip": {"field": "title"}, **link}
-    return {
-        "description": label,
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "encoding": axes,
-        "layer": [
+    colors = {channel: {"field": channel, "scale": None} for channel in ("color", "fill")}
+    return chart(
+        label,
+        programs,
+        height=_HEIGHT,
+        encoding=axes,
+        layer=[
             {
                 "data": {"values": [*_roof_lines(roofs, x, y)]},
                 "layer": [
@@ -224,14 +227,12 @@ def under_roofs(roofs: RoofLines, programs: Sequence[Spec], label: str) -> Spec:
                 ],
             },
             {
-                "data": {"values": [*programs]},
-                "layer": [
-                    {"mark": {"type": "point", "size": 50, "color": "#2f87c8", "opacity": 1}, "encoding": look},
-                    {"mark": {**words, "dx": 6, "dy": 4}, "encoding": {"text": {"field": "number"}}},
-                ],
+                "mark": {"type": "point", "size": 50, "opacity": 1},
+                "encoding": {**colors, "tooltip": {"field": "title"}, **link},
             },
+            {"mark": {**words, "dx": 6, "dy": 4}, "encoding": {"text": {"field": "number"}}},
         ],
-    }
+    )
 
 
 def _roof_lines(roofs: RoofLines, x: Sequence[float], y: Sequence[float]) -> Iterator[Spec]:
@@ -264,7 +265,7 @@ _NARROW: Final = 1 / 300
 #: Kinds of boxes in words, with their colours, in the order of legends.
 _KERNEL: Final = ("kernel", "#2f87c8")
 _COPY: Final = ("copy or fill", "#d9661f")
-_WAIT: Final = ("wait", "#a08a00")
+_WAIT: Final = ("wait", "#74797f")
 _COMPILE: Final = ("compile or build", "#a06cd5")
 _ALLOCATION: Final = ("allocation or queue", "#a0703c")
 _OTHER: Final = ("other", "#85888c")
@@ -272,8 +273,8 @@ _KINDS: Final = {
     "kernel": _KERNEL,
     "copy": _COPY,
     "fill": _COPY,
-    "library": ("library", "#d6478f"),
-    "submission": ("launch or call", "#1b9e77"),
+    "library": ("library", "#c9b458"),
+    "submission": ("launch or call", "#8fb8d8"),
     "wait": _WAIT,
     "barrier": _WAIT,
     "compile": _COMPILE,
@@ -319,24 +320,23 @@ def timeline(name: str, lanes: Sequence[Lane], end_us: float) -> Spec:
     met = {row["kind"] for row in rows}
     kinds = {words: color for words, color in (*_KINDS.values(), _OTHER) if words in met}
     colors = {"domain": [*kinds], "range": [*kinds.values()]}
-    legend = {**_LEGEND, "direction": "horizontal", "columns": 3}
+    legend = {"title": None, "orient": "top", "columns": 3}
     domain = {"domain": [0, 1e3 * (end_us or 1.0) / factor], "nice": False}
     told = (f"{lane.name} {len(lane.boxes)} in {busy_us(lane):.4g} us" for lane in lanes[:LANES])
-    return {
-        "description": f"{name}, {end_us:.4g} us: {', '.join(told)}",
-        "title": name,
-        "data": {"values": rows},
-        "width": _WIDTH - 60,
-        "height": {"step": 26},
-        "mark": {"type": "bar", "height": {"band": 0.7}},
-        "encoding": {
+    return chart(
+        f"{name}, {end_us:.4g} us: {', '.join(told)}",
+        rows,
+        title=name,
+        height=26 * len({row["lane"] for row in rows}),
+        mark={"type": "bar", "height": {"band": 0.7}},
+        encoding={
             "x": quantity("begin", f"{unit} since the first moment", scale=domain),
             "x2": {"field": "end"},
             "y": {"field": "lane", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 105}},
             "color": {"field": "kind", "type": "nominal", "scale": colors, "legend": legend},
             "tooltip": [{"field": "what"}, {"field": "begin", "title": f"begin ({unit})"}, {"field": "us"}],
         },
-    }
+    )
 
 
 def _boxes(lane: Lane, end_us: float, unit_us: float) -> Iterator[Spec]:

@@ -271,6 +271,7 @@ def _against_roofs(case: Row, state: str | None, median_ns: float, device: Row) 
         "rate_gops": _number(case["operations"]) / median_ns,
         **dict.fromkeys(("roof_fraction", "bound_by", "nearest_roof", "roof_note")),
     }
+    row["bandwidth_fraction"] = next((part for limit, part in reached.items() if limit.roof is Roof.BANDWIDTH), None)
     if reached:
         nearest = max(reached, key=lambda limit: reached[limit])
         fraction = reached[nearest]
