@@ -223,6 +223,7 @@ def start_worker(
     handler: str = Program.WORKER,
     memory_limit_bytes: int | None = None,
     poll: Callable[[], object] = lambda: None,
+    output: int | None = None,
 ) -> WorkerProcess[WorkerMessage]:
     """Start a worker.
 
@@ -232,6 +233,9 @@ def start_worker(
         handler: module that answers requests (`xebench.measuring.serve`).
         memory_limit_bytes: memory limit of the worker; None for no limit.
         poll: callback, called a few times per second while listening.
+        output: see `WorkerProcess`.
     """
     arguments = (handler, device, json.dumps(dict(environment or {})))
-    return WorkerProcess(Program.SERVE, arguments, WorkerMessage, memory_limit_bytes=memory_limit_bytes, poll=poll)
+    return WorkerProcess(
+        Program.SERVE, arguments, WorkerMessage, memory_limit_bytes=memory_limit_bytes, poll=poll, output=output
+    )

@@ -25,6 +25,7 @@ from xebench.measuring.odd_size import tried_at_odd_sizes
 from xebench.measuring.place import CacheFlusher, VariantRun, outcome
 from xebench.measuring.places import FamilyPlaces, Pool
 from xebench.measuring.prepare import find_pattern, require_device
+from xebench.measuring.printed import OUTPUT, Printed
 from xebench.measuring.problem_store import PART, Data, ProblemStore, second_of
 from xebench.measuring.races import RaceFinder
 from xebench.measuring.remote import BeginProblem
@@ -72,6 +73,7 @@ class FamilyRun:
 
     def __post_init__(self) -> None:
         request = self.request
+        self._printed = Printed()
         self.pattern = find_pattern(request.source, request.pattern)
         self._seeds = [seed_of(request.seed, number) for number in range(WITH_REFERENCE)]
         self.rows = RowStream(self.sender, request.case_ids, request.first_sample, compiled=request.compiled)
@@ -132,6 +134,7 @@ class FamilyRun:
     def show(self, variant: str | None, stage: Stage) -> None:
         """Show the next step."""
         self.sender.end_if_closed()  # before the step is shown: it is not to blame
+        self._printed.begin(variant)
         self.activity.show(None if variant is None else list(self.pattern.variants).index(variant), stage)
         if stage != Stage.SAMPLE:  # of samples the rows are a sign of life
             self.sender.send(Step(variant, stage))
@@ -235,6 +238,7 @@ class FamilyRun:
             "data_sets": None if self._loop is None else self._loop.data_sets,
             "doubt": variant.doubt or None,
             "error_text": variant.error_text or None,
+            "output": self._output(variant.name) or None,
             "odd_size": odd_size,
             "results_note": self._results_note,
             "traced": None if variant.traced is None else json.dumps(variant.traced),
@@ -245,6 +249,11 @@ class FamilyRun:
         return CaseResult(
             variant.status, variant.reason, "", work=self._work, facts={**known, "program": variant.program}
         )
+
+    def _output(self, variant: str) -> str:
+        """The output of a variant, after that of the problem and the reference for the first one."""
+        of_all = self._printed.take() if variant == self.variants[0].name else ""
+        return of_all + self._printed.by_variant.get(variant, "")
 
 
 class Families:
@@ -266,7 +275,7 @@ class Families:
             parent.answers,
             parent.activity,
             Sums(session.queue),
-            Pool(device),
+            Pool(device, OUTPUT),
             store,
             cache(partial(Flusher, session.queue)),
             MadeBeside(store, spare) if spare else None,

@@ -9,6 +9,7 @@ import math
 import mmap
 import os
 import pickle
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from xebench.measuring.device_worker import NO_DEVICE, start_worker
 from xebench.measuring.messages import Call, Done, OfFamily, Returned, Upcoming, pickled, unpickled
 from xebench.measuring.prepare import find_pattern, make_problem
+from xebench.measuring.printed import Printed
 from xebench.measuring.problem_store import Data, ProblemStore, problem_key
 from xebench.measuring.remote import BeginProblem
 from xebench.patterns.problem import Problem
@@ -33,11 +35,13 @@ class DataMade(NamedTuple):
     Attributes:
         pid, descriptor: owner and descriptor of the file.
         sizes: sizes in bytes of its parts, each at a multiple of `ALIGNED`: a pickle and its buffers.
+        output: what the pattern's code has printed.
     """
 
     pid: int
     descriptor: int
     sizes: Sequence[int]
+    output: str
 
 
 class DataMaker:
@@ -51,6 +55,7 @@ class DataMaker:
         """Put the fields of a problem, and the expected results by the number of ranks, into a file."""
         while self._held:  # the worker has mapped it, or has no use for it
             os.close(self._held.pop())
+        printed = Printed()
         pattern = find_pattern(asked.source, asked.pattern)
         data = Data(make_problem(pattern, asked.parameters, asked.seed))
         counts = {variant.ranks for variant in pattern.variants.values()}
@@ -63,7 +68,7 @@ class DataMaker:
             for part in parts:
                 file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
                 file.write(part)
-        return DataMade(os.getpid(), self._held[0], [part.nbytes for part in parts])
+        return DataMade(os.getpid(), self._held[0], [part.nbytes for part in parts], printed.take())
 
 
 class MadeBeside:
@@ -81,6 +86,7 @@ class MadeBeside:
         self.store = store
         self._idle: list[WorkerProcess[Any] | None] = [None] * processes  # each starts when it is needed
         self._busy: dict[Hashable, tuple[BeginProblem, WorkerProcess[Any]]] = {}  # by `problem_key`
+        self._outputs: dict[Hashable, str] = {}
 
     def close(self) -> None:
         """End the processes."""
@@ -107,11 +113,15 @@ class MadeBeside:
                     self._busy[key] = asked, self._ask(asked)
 
     def take(self, family: OfFamily, seeds: Sequence[int]) -> None:
-        """Put those of a family's data into the store that were requested; waits until they are made."""
+        """Put those of a family's data into the store that were requested, and print what their code has printed.
+
+        Waits until they are made.
+        """
         pattern = find_pattern(family.source, family.pattern)
         for seed in seeds:
             if (key := problem_key(pattern, family.parameters, seed)) in self._busy:
                 self._take(key, math.inf)
+            sys.stdout.write(self._outputs.pop(key, ""))
 
     def _ask(self, asked: BeginProblem) -> WorkerProcess[Any]:
         process = self._idle.pop()
@@ -144,6 +154,7 @@ class MadeBeside:
         for ranks, own in expected.items():
             data.keep(pattern, asked.parameters, ranks, own)
         self.store.put(pattern, asked.parameters, asked.seed, data)
+        self._outputs[problem_key(pattern, asked.parameters, asked.seed)] = made.output
 
 
 def _read(made: DataMade) -> Any:

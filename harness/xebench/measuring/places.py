@@ -80,6 +80,7 @@ class RankProcesses:
         device: SYCL filter string of the first rank's device.
         environment: variables that each rank sets.
         count: number of ranks.
+        output: see `start_worker`.
 
     Raises:
         Unsupported: there is no MPI.
@@ -87,13 +88,14 @@ class RankProcesses:
         XebenchError: the ranks do not start.
     """
 
-    def __init__(self, device: str, environment: Mapping[str, str], count: int) -> None:
+    def __init__(self, device: str, environment: Mapping[str, str], count: int, output: int | None = None) -> None:
         find_launcher()
         self._words = " with ".join(filter(None, (count_ranks(count), words_of(environment))))
         self._ranks: list[_Rank] = []
         self.ranks: Sequence[RankIdentity] = ()
         self.is_alive = True
-        self._printed = os.memfd_create("xebench-ranks-output")
+        self._printed = os.memfd_create("xebench-ranks-output") if output is None else os.dup(output)
+        self._printed_before = os.fstat(self._printed).st_size
         with TemporaryDirectory(prefix="xebench-ranks-") as folder, socket.socket(socket.AF_UNIX) as listener:
             path = str(Path(folder) / "worker")
             listener.bind(path)
@@ -194,7 +196,8 @@ class RankProcesses:
         with suppress(subprocess.TimeoutExpired):
             self._launcher.wait(GRACE_S)
         code = self._launcher.poll()
-        printed = os.pread(self._printed, os.fstat(self._printed).st_size, 0).decode(errors="replace")
+        size = os.fstat(self._printed).st_size - self._printed_before
+        printed = os.pread(self._printed, size, self._printed_before).decode(errors="replace")
         self.close()
         if code is None:
             return Lost(f"the {self._words}: one has ended", Status.CRASHED)
@@ -231,6 +234,7 @@ class RemoteProcess:
         environment: variables that it has.
         name: its name, at the head of the error when it ends.
         patience_s: seconds without an answer after which it is ended.
+        output: see `start_worker`.
 
     Raises:
         XebenchError: it does not start, or gives up.
@@ -244,10 +248,11 @@ class RemoteProcess:
         environment: Mapping[str, str],
         name: str = "",
         patience_s: float = math.inf,
+        output: int | None = None,
     ) -> None:
         self._name = name or f"the process with {words_of(environment)}:"
         self._patience_s = patience_s
-        self._worker = DeviceWorker(lambda _: start_worker(device, environment))
+        self._worker = DeviceWorker(lambda _: start_worker(device, environment, output=output))
         try:
             self._worker.ready()
         except XebenchError as error:
@@ -282,10 +287,11 @@ class Pool:
 
     Args:
         device: SYCL filter string.
+        output: see `start_worker`.
     """
 
-    def __init__(self, device: str) -> None:
-        self._device = device
+    def __init__(self, device: str, output: int | None = None) -> None:
+        self._device, self._output = device, output
         self._peers: dict[tuple[int, str], Peers] = {}
 
     def get(self, environment: Mapping[str, str], ranks: int) -> Peers:
@@ -298,10 +304,11 @@ class Pool:
         """
         key = ranks, words_of(environment)
         if key not in self._peers or not self._peers[key].is_alive:
-            start = (
-                RankProcesses(self._device, environment, ranks) if ranks else RemoteProcess(self._device, environment)
+            self._peers[key] = (
+                RankProcesses(self._device, environment, ranks, self._output)
+                if ranks
+                else RemoteProcess(self._device, environment, output=self._output)
             )
-            self._peers[key] = start
         return self._peers[key]
 
     def close(self) -> None:

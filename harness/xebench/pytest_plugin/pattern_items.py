@@ -79,6 +79,7 @@ def _look(request: pytest.FixtureRequest, family: Family, variant: str) -> tuple
     case_id = family.on(device["device_class"], sizes).case_id(variant, device["device_class"])
     here = run.cases[run.cases["case_id"] == case_id]
     (case,) = rows(here)
+    print(case["output"] or "", end="")  # pytest shows it where the test fails
     expected = is_expected(case["status"], case["reason"], from_json(case["claims"]))
     if case["status"] in (*FAILED, Status.INTERRUPTED) and not expected:
         pytest.fail(f"{case['status']}: {case['reason']}", pytrace=False)

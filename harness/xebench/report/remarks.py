@@ -306,14 +306,14 @@ def notes(run: Run) -> list[str]:
 def brief_remarks(run: Run) -> list[str]:
     """The remarks and the failed cases that bear on the answers, in a few words each."""
     failed = [
-        f"{row['pattern']}/{row['variant']}{_point(row)}: {row['status']}: {row['reason']}"
+        f"{row['pattern']}/{row['variant']}{point_words(row)}: {row['status']}: {row['reason']}"
         for row in run.failed_cases.to_dict("records")
     ]
     unmeasured = [f"{cases} were not measured: {reason}" for cases, _, reason in _unmeasured(run)]
     return [*failed, *unmeasured, *(line for _, brief in OF_RUN if brief is not None for line in _lines(brief(run)))]
 
 
-def _point(case: Mapping[Any, Any]) -> str:
+def point_words(case: Mapping[Any, Any]) -> str:
     """The point of a case on its axes, as `` [k=1]``; "" without any."""
     words = points.words(points.point(case))
     return f" [{words}]" if words else ""

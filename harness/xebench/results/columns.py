@@ -203,6 +203,11 @@ FACTS: Final = (
     text("doubt", "Reason to doubt the times of its commands, with the cure; null if there is none."),
     text("error_text", "Whole text of the error, if the reason has only its first line."),
     text(
+        "output",
+        "Beginning of what its code wrote to standard output and error, by print, warnings and logging, in the last "
+        "round; of the problem and the reference it stands beside the family's first variant.",
+    ),
+    text(
         "odd_size",
         "Result at sizes that are no multiples of a work-group, in untimed calls: right at ..., wrong at ..., or the "
         "reason why there is none: not tried: ...; null where none was asked for.",

@@ -11,7 +11,16 @@ from typing import Final
 from rich.text import Text
 
 from xebench.report.console import draw, terminal_width
-from xebench.report.remarks import SIGNS, brief_remarks, compilers_line, failures, noise_line, notes, remarks
+from xebench.report.remarks import (
+    SIGNS,
+    brief_remarks,
+    compilers_line,
+    failures,
+    noise_line,
+    notes,
+    point_words,
+    remarks,
+)
 from xebench.report.result_rows import ResultRow, device_line, result_rows, sorted_pairs
 from xebench.report.run_summary import (
     Highlight,
@@ -102,6 +111,7 @@ def _lines(
         yield from (f"! {_shortened(line, width - 2)}" for line in brief_remarks(run))
     else:
         yield from _remarks(brief_remarks(run), width)
+    yield from _outputs(run, whole=verbose)
     if not patterns:
         yield from _next_steps(run, width)
     yield f"run folder: {run.path} ({state(run)})"
@@ -138,6 +148,22 @@ def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
         yield from textwrap.wrap(
             line, width, initial_indent="! ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         )
+
+
+#: Last lines of a failed case's output that the short report shows.
+_LAST: Final = 10
+
+
+def _outputs(run: Run, *, whole: bool) -> Iterator[str]:
+    """What the code of failed families has printed, the last lines of each case's; or all that was printed."""
+    cases = run.cases[run.cases["output"].notna()]
+    if not whole:
+        cases = cases[cases["family_id"].isin(run.failed_cases["family_id"])]
+    for case in cases.to_dict("records"):
+        counted = ((line, len([*equal])) for line, equal in groupby(case["output"].splitlines()))
+        lines = [line if times == 1 else f"{line} ({times} times)" for line, times in counted]
+        yield f"{case['pattern']}/{case['variant']}{point_words(case)} printed:"
+        yield from (f"  {line}" for line in (lines if whole else lines[-_LAST:]))
 
 
 def _shortened(line: str, width: int) -> str:

@@ -109,8 +109,11 @@ R = TypeVar("R")
 
 
 def python_module(module: str, *arguments: str) -> list[str]:
-    """The command of a child process that runs a module with this very ``harness``, whatever lies in its folder."""
-    return [sys.executable, "-P", str(_BEGIN), module, *arguments]
+    """The command of a child process that runs a module with this very ``harness``, whatever lies in its folder.
+
+    What it prints is not buffered: a crash loses none of it.
+    """
+    return [sys.executable, "-uP", str(_BEGIN), module, *arguments]
 
 
 def start(

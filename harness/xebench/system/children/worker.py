@@ -272,6 +272,7 @@ class WorkerProcess(Generic[T]):
         answers: the union of the messages that it sends.
         memory_limit_bytes: resident memory at which the worker is ended; None for no limit.
         poll: callback, called a few times per second while listening.
+        output: descriptor that its output goes to; None for a file of its own.
 
     Attributes:
         activity: current work of the process.
@@ -285,6 +286,7 @@ class WorkerProcess(Generic[T]):
         *,
         memory_limit_bytes: int | None = None,
         poll: Callable[[], object] = lambda: None,
+        output: int | None = None,
     ) -> None:
         self._limit_bytes = memory_limit_bytes
         self._poll = poll
@@ -297,7 +299,7 @@ class WorkerProcess(Generic[T]):
         descriptors = (requests_in, answers_out, self.activity.descriptor)
         # Native libraries print to standard output and error; what they said last explains a crash. In memory, since
         # the disk may be what is full.
-        self._printed = os.memfd_create("xebench-worker-output")
+        self._printed = os.memfd_create("xebench-worker-output") if output is None else os.dup(output)
         self._process = process.start(
             process.python_module(module, *map(str, (*descriptors, memory_limit_bytes or 0)), *arguments),
             output=self._printed,
