@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from numba_sycl.errors import BrokenEnvironment, Refused, Unsupported, suggestion
@@ -22,6 +24,7 @@ __all__ = [
     "describe_error",
     "escape_controls",
     "first_line",
+    "from_here",
     "suggestion",
     "whole_text",
 ]
@@ -70,6 +73,13 @@ def first_line(error: BaseException) -> str:
         following, _, rest = rest.partition("\n")
         line = f"{line.rstrip()} {following.strip()}"
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
+
+def from_here(text: str) -> str:
+    """A text whose paths below the working directory are relative to it."""
+    with suppress(OSError):  # it was removed
+        return text.replace(f"{Path.cwd()}/", "")
+    return text
 
 
 def some_of(names: Sequence[str], most: int = 3) -> str:

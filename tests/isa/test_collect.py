@@ -70,7 +70,7 @@ def test_a_crash_or_a_hang_costs_one_variant() -> None:
     collected = collect(plan, asked_gpu([]), timeout_s=8, processes=1)
     reasons = {(missing.pattern, missing.variant): missing.reason for missing in collected.missing}
     crash = reasons.pop(("crashes", "end_of_process"))
-    assert crash.startswith("ended by SIGSEGV in troubled_patterns.py, line ") and crash.endswith(", end_of_process")
+    assert "troubled_patterns.py:" in crash and crash.endswith(" (end_of_process)")
     assert reasons == {
         ("hangs", "endless"): "no answer for 8 s",
         ("raises", "exception"): "ValueError: on purpose",
@@ -95,7 +95,7 @@ def test_patterns_that_no_worker_can_read_are_missing(tmp_path: Path) -> None:
     plan += build_plan(read([HERE / "option_patterns.py"]), "smoke")
     collected = collect(plan, asked_gpu([]), processes=1)
     assert {missing.variant for missing in collected.missing} == {"small_file", "large_file", "both"}
-    assert all(missing.reason.startswith("gone.py: FileNotFoundError") for missing in collected.missing)
+    assert all(missing.reason.startswith(f"{file}: FileNotFoundError") for missing in collected.missing)
     assert len(collected.launches) == 4
 
 

@@ -108,7 +108,7 @@ def test_a_state_that_should_stay_as_it_is_proves_nothing() -> None:
     with pytest.raises(UnusableReference, match="proves nothing"):
         usable_reference({"a": same}, {"a": ((3,), same.dtype)}, {"a": same})
     with pytest.raises(UnusableReference, match="proves nothing"):
-        usable_reference({"a": same}, {"a": ((3,), same.dtype)}, {"a": same + 1}, atol=1.0)
+        usable_reference({"a": same}, {"a": ((3,), same.dtype)}, {"a": same + 1}, {"a": (0.0, 1.0)})
     with pytest.raises(UnusableReference, match="proves nothing"):
         usable_reference({"a": np.full(3, -1)}, {"a": ((3,), same.dtype)}, {"a": -1})
 
@@ -117,18 +117,18 @@ def test_a_state_that_should_stay_as_it_is_proves_nothing() -> None:
 def test_tolerances_that_let_one_number_pass_for_all_are_refused(rtol: float, atol: float) -> None:
     declared = {"y": ((3,), np.dtype(np.float32))}
     with pytest.raises(UnusableReference, match=f"one number passes for all elements by rtol={rtol:g}, atol={atol:g}"):
-        usable_reference({"y": np.array([1.0, 1.5, 2.5])}, declared, {}, rtol, atol)
-    usable_reference({"y": np.array([1.0, 1.5, 4.5])}, declared, {}, 0.1, 0.25)
-    usable_reference({"y": np.array([1.0, 1.0, 1.09])}, declared, {}, min(rtol, 0.5), atol)  # nearly equal
+        usable_reference({"y": np.array([1.0, 1.5, 2.5])}, declared, {}, {"y": (rtol, atol)})
+    usable_reference({"y": np.array([1.0, 1.5, 4.5])}, declared, {}, {"y": (0.1, 0.25)})
+    usable_reference({"y": np.array([1.0, 1.0, 1.09])}, declared, {}, {"y": (min(rtol, 0.5), atol)})  # nearly equal
 
 
 @pytest.mark.parametrize("expected", [[7.0], [-7.0, -7.1]])
 def test_tolerances_that_let_zero_pass_for_equal_elements_are_refused(expected: list[float]) -> None:
     declared = {"y": ((len(expected),), np.dtype(np.float32))}
     with pytest.raises(UnusableReference, match="one number passes for all elements by rtol=0, atol=8"):
-        usable_reference({"y": np.array(expected)}, declared, {}, 0.0, 8.0)
-    usable_reference({"y": np.array(expected)}, declared, {}, 0.0, 6.0)
-    usable_reference({"y": np.zeros(len(expected))}, declared, {}, 0.0, 8.0)
+        usable_reference({"y": np.array(expected)}, declared, {}, {"y": (0.0, 8.0)})
+    usable_reference({"y": np.array(expected)}, declared, {}, {"y": (0.0, 6.0)})
+    usable_reference({"y": np.zeros(len(expected))}, declared, {}, {"y": (0.0, 8.0)})
 
 
 def test_differences_say_how_many_and_where() -> None:

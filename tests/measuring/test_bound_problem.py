@@ -9,7 +9,7 @@ import pytest
 
 from xebench import Problem, inout, output
 from xebench.errors import TooLarge
-from xebench.measuring.bound_problem import Binding, host_view, output_types, require_memory
+from xebench.measuring.bound_problem import Binding, host_view, output_types, require_memory, tolerances
 
 
 class DeviceArray:
@@ -146,3 +146,12 @@ def test_outputs_are_those_that_were_made_whatever_a_variant_puts_in_their_place
     vars(binding.bound)["report"] = np.ones((2, 2), np.int32)
     binding.poison({"report": np.full((2, 2), 7, np.int32), "y": np.zeros(4, np.float32)})
     assert (report == 7).all() and (results_of(binding)["report"] == 7).all()
+
+
+def test_an_output_has_its_own_tolerances_or_the_patterns() -> None:
+    problem = Problem(y=output(1, np.float32), z=output(1, np.float16, rtol=1e-2), s=inout(np.zeros(1), atol=0.5))
+    assert tolerances(problem, 1e-5, 1e-6) == {"y": (1e-5, 1e-6), "z": (1e-2, 1e-6), "s": (1e-5, 0.5)}
+    with pytest.raises(ValueError, match=r"output\(rtol=1\): give a number from 0, below 1"):
+        output(1, np.float32, rtol=1)
+    with pytest.raises(ValueError, match=r"inout\(atol=-1\): give a number from 0, below inf"):
+        inout(np.zeros(1), atol=-1)

@@ -139,3 +139,12 @@ def test_a_wrong_result_in_a_canonical_form_of_another_shape_is_a_difference(axi
     expected.poison(random.Random(1), not_a_number=True)
     (compared,) = expected.check({"y": np.array([1, 2, np.nan], np.float32)})
     assert str(compared.fault).startswith("y: 2 of 6 elements differ; ")
+
+
+def test_an_array_is_compared_with_its_own_tolerances() -> None:
+    from xebench.measuring.correctness import Expected
+
+    both = {"y": np.ones(4), "z": np.ones(4)}
+    expected = Expected(0.1, 0.0, both, own={"y": (1e-5, 0.0), "z": (0.1, 0.0)})
+    of_y, of_z = expected.check({name: array * 1.01 for name, array in both.items()})
+    assert of_y.fault and "rtol=1e-05" in of_y.fault and of_z.fault is None

@@ -53,28 +53,28 @@ def test_the_old_name_of_the_package_is_told_with_the_new_one(
     file.write_text(f"import sys\n{text}\n")
     with pytest.raises(PatternError) as caught:
         load_file(file)
-    assert str(caught.value) == "mine.py:2: the package is called xebench: write 'from xebench import ...'"
+    assert str(caught.value) == f"{file}:2: the package is called xebench: write 'from xebench import ...'"
     sys.modules.pop("harness", None)
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("def (", "mine.py:1: SyntaxError: invalid syntax (mine.py, line 1): fix the pattern file"),
-        ("x = 1\n1 / 0", "mine.py:2: ZeroDivisionError: division by zero: fix the pattern file"),
+        ("def (", "{file}:1: SyntaxError: invalid syntax (mine.py, line 1): fix the pattern file"),
+        ("x = 1\n1 / 0", "{file}:2: ZeroDivisionError: division by zero: fix the pattern file"),
         (
             "import argparse\nargparse.ArgumentParser().parse_args(['--preset', 'smoke'])",
-            "mine.py:2: SystemExit: 2: a pattern file is imported, and sys.argv has the arguments of xebench: read "
+            "{file}:2: SystemExit: 2: a pattern file is imported, and sys.argv has the arguments of xebench: read "
             "options of its own below if __name__ == '__main__', or sweep them as axes",
         ),
-        ("import sys\nsys.exit(3)", "mine.py:2: SystemExit: 3: fix the pattern file"),
+        ("import sys\nsys.exit(3)", "{file}:2: SystemExit: 3: fix the pattern file"),
         (
             "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
-            "mine.py:3: E: an error that cannot say what it is: fix the pattern file",
+            "{file}:3: E: an error that cannot say what it is: fix the pattern file",
         ),
         ("x = 1", "{file} declares no pattern: create one with 'pattern = Pattern(...)'"),
         (FILE.replace("pattern.problem", "print"), "pattern 'mine' (mine.py): problem: declare both"),
-        (FILE + FILE.replace("pattern", "other"), "mine.py: two patterns are named 'mine': rename one"),
+        (FILE + FILE.replace("pattern", "other"), "{file}: two patterns are named 'mine': rename one"),
     ],
 )
 def test_a_broken_file_is_told_in_one_line(file: Path, text: str, line: str) -> None:
@@ -89,7 +89,7 @@ def test_a_file_for_numba_dpex_alone_is_told_what_to_import(tmp_path: Path, monk
     monkeypatch.setitem(sys.modules, "numba_dpex", None)
     file = tmp_path / "own.py"
     file.write_text("from numba_dpex import kernel_api\n")
-    with pytest.raises(PatternError, match=r"^own.py:1: .*: import kernel and kernel_api from xebench"):
+    with pytest.raises(PatternError, match=r"own.py:1: .*: import kernel and kernel_api from xebench"):
         load_file(file)
 
 

@@ -248,4 +248,4 @@ def test_a_broken_file_ends_a_command_with_one_line_and_status_2(file: Path) -> 
     command = [sys.executable, "-m", "xebench", "list", "--json", "--path", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "xebench: mine.py:2: SystemExit: 3: fix the pattern file\n"
+    assert done.stderr == f"xebench: {file}:2: SystemExit: 3: fix the pattern file\n"

@@ -45,6 +45,15 @@ def test_what_a_case_says_of_itself_is_a_remark(columns: dict[str, Any], remark:
     assert case_remarks(made.run()) == {variant: [remark]}
 
 
+def test_wide_products_are_a_cause_of_wrong_results_alone() -> None:
+    kernels = json.dumps([{"name": "k", "shifts_wide_products": True}])
+    made, _, variant = pair(kernels=kernels, status="wrong", reason="y: 1 of 4 elements differ")
+    (said,) = case_remarks(made.run())[variant]
+    assert said.startswith("kernel k shifts right a product of uint32 in 64 bits")
+    made, _, variant = pair(kernels=kernels)
+    assert variant not in case_remarks(made.run())
+
+
 @pytest.mark.parametrize(
     "columns",
     [

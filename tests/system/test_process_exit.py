@@ -26,8 +26,12 @@ Current thread 0x00007f (most recent call first):
 @pytest.mark.parametrize(
     ("code", "said", "expected"),
     [
-        (-11, CRASH, "ended by SIGSEGV in mine.py, line 7, fast"),
-        (-11, CRASH.partition('  File "/home')[0], "ended by SIGSEGV in __init__.py, line 519, string_at"),
+        (-11, CRASH, "ended by SIGSEGV in /home/me/mine.py:7 (fast)"),
+        (
+            -11,
+            CRASH.partition('  File "/home')[0],
+            "ended by SIGSEGV in /usr/lib/python3.11/ctypes/__init__.py:519 (string_at)",
+        ),
         (-6, "terminate called\nstd::bad_alloc\nPLEASE submit a bug report\n", "ended by SIGABRT (std::bad_alloc)"),
         (-6, "", "ended by SIGABRT"),
         (-9, "anything", "killed from outside (signal SIGKILL)"),

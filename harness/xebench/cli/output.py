@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from xebench.errors import XebenchError, describe_error, escape_controls, suggestion
+from xebench.errors import XebenchError, describe_error, escape_controls, from_here, suggestion
 
 if TYPE_CHECKING:
     from xebench.report import View
@@ -99,7 +99,7 @@ def say(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print what went wrong on standard error, as one line; a terminal wraps it between words."""
-    line = escape_controls(text).replace("\n", " ")
+    line = from_here(escape_controls(text).replace("\n", " "))
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
         line = textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -12,6 +12,7 @@ _OP_ENTRY_POINT, _OP_EXECUTION_MODE = 15, 16
 _KERNEL_MODEL: Final = 6
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35
 _OP_TYPE_FLOAT = 22
+_OP_CONSTANT, _OP_U_CONVERT, _OP_I_MUL, _OP_SHIFT_RIGHT_LOGICAL = 43, 113, 132, 194
 #: OpFNegate, OpFAdd, OpFSub, OpFMul, OpFDiv, OpFRem, OpFMod, OpExtInst.
 _FLOAT_ARITHMETIC: Final = frozenset((127, 129, 131, 133, 136, 140, 141, 12))
 
@@ -51,5 +52,25 @@ def computes_doubles(module: bytes) -> bool:
         if code == _OP_TYPE_FLOAT and words[1] == 64:
             doubles.add(words[0])
         elif code in _FLOAT_ARITHMETIC and words[0] in doubles:
+            return True
+    return False
+
+
+def shifts_wide_products(module: bytes) -> bool:
+    """True if a product of widened integers is shifted right by less than 32 bits, as no 32-bit product would be.
+
+    numba computes ``uint32 * uint32`` in 64 bits. Code that wants the upper half shifts by 32 or more.
+    """
+    constants: dict[int, int] = {}
+    widened: set[int] = set()
+    products: set[int] = set()
+    for code, words in instructions(module):
+        if code == _OP_CONSTANT:
+            constants[words[1]] = words[2]
+        elif code == _OP_U_CONVERT:
+            widened.add(words[1])
+        elif code == _OP_I_MUL and widened & {*words[2:]} and {*words[2:]} <= widened | constants.keys():
+            products.add(words[1])
+        elif code == _OP_SHIFT_RIGHT_LOGICAL and words[2] in products and constants.get(words[3], 32) < 32:
             return True
     return False

@@ -201,8 +201,7 @@ def usable_reference(
     expected: Any,
     declared: Mapping[str, tuple[tuple[int, ...], Any]],
     initial: Mapping[str, Any],
-    rtol: float = 0.0,
-    atol: float = 0.0,
+    tolerances: Mapping[str, tuple[float, float]] = {},
 ) -> dict[str, Array]:
     """The reference as arrays of the declared types.
 
@@ -210,8 +209,7 @@ def usable_reference(
         expected: results of the pattern's reference.
         declared: shape and dtype of every output and in-out array.
         initial: initial contents of in-out arrays and of outputs that are written in part.
-        rtol: relative tolerance of the comparison.
-        atol: absolute tolerance of the comparison.
+        tolerances: relative and absolute tolerance by name; 0 where there is none.
 
     Raises:
         UnusableReference: no dictionary, wrong names or shapes, nothing to compare, no numbers or numbers of another
@@ -242,6 +240,7 @@ def usable_reference(
             raise UnusableReference(f"{name}: the reference is not finite in {value.dtype}")
         if value.dtype.kind in "biu" and not bool((value == raw).all()):
             raise UnusableReference(f"{name}: the reference does not fit {value.dtype}")
+        rtol, atol = tolerances.get(name, (0.0, 0.0))
         before = np.broadcast_to(np.asarray(initial[name]), shape) if name in initial else None
         if before is not None and check_array(name, before.astype(dtype), value, rtol, atol).fault is None:
             raise UnusableReference(f"{name}: expected and initial contents are equal, so the check proves nothing")

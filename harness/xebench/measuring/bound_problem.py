@@ -122,6 +122,20 @@ def output_types(problem: Problem) -> dict[str, tuple[tuple[int, ...], Any]]:
     return outputs | states
 
 
+def tolerances(problem: Problem, rtol: float, atol: float) -> dict[str, tuple[float, float]]:
+    """The relative and the absolute tolerance of everything that a variant must write.
+
+    Args:
+        problem: the problem, whose outputs may have tolerances of their own.
+        rtol, atol: tolerances of the pattern.
+    """
+    written = {name: field for name, field in problem.fields.items() if isinstance(field, Output | InOut)}
+    return {
+        name: (rtol if field.rtol is None else field.rtol, atol if field.atol is None else field.atol)
+        for name, field in written.items()
+    }
+
+
 def fills(problem: Problem) -> dict[str, Any]:
     """For each output the value of the elements that variants do not write; None if they write all."""
     return {name: field.fill for name, field in problem.fields.items() if isinstance(field, Output)}

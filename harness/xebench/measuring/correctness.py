@@ -24,7 +24,7 @@ from xebench.measuring.array_check import (
     poison_for,
     usable_reference,
 )
-from xebench.measuring.bound_problem import fills, initial_contents, output_types
+from xebench.measuring.bound_problem import fills, initial_contents, output_types, tolerances
 from xebench.measuring.checks import CheckedCall, find_all
 from xebench.measuring.place import Array, Checked, Contents, Place, Started, VariantRun
 from xebench.measuring.prepare import make_reference
@@ -51,7 +51,7 @@ class Expected:
     """The results that a variant must write or return.
 
     Attributes:
-        rtol, atol: tolerances.
+        rtol, atol: tolerances; of arrays with tolerances of their own, the largest ones.
         arrays: arrays by name; with ranks, those of all ranks, with the rank as the first index.
         exact: arrays in higher precision, if the reference has it.
         fills: value of each output's unwritten elements; None if variants write all.
@@ -59,6 +59,7 @@ class Expected:
         of: variant whose first results all others must match; "" if the results are known beforehand.
         other: results for the second data set; None without one.
         rules: rules of the pattern that decide correctness; None to compare element by element.
+        own: tolerances of each array; those above where there is none.
     """
 
     rtol: float
@@ -70,6 +71,7 @@ class Expected:
     of: str = ""
     other: Expected | None = None
     rules: ResultRules | None = None
+    own: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     _extremes: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     _poisons: dict[str, Array] = field(default_factory=dict, init=False)
     _found: dict[str, list[tuple[Array, Any]]] = field(default_factory=dict, init=False)
@@ -96,7 +98,7 @@ class Expected:
         expected = self.arrays[name]
         # next to a GPU, reading all elements in each check would be the host's longest work
         extremes = self._extremes[name] = self._extremes.get(name) or extremes_of(expected)
-        rules = self.rtol, self.atol
+        rules = self._tolerances(name)
         poison = poison_for(expected, source, *rules, fill=fill, not_a_number=not_a_number, extremes=extremes)
         self._poisons[name] = poison
         return poison
@@ -116,7 +118,11 @@ class Expected:
         shown = name + ("[rank, ...]" if self.ranks else "")
         # in a canonical form an element is no longer where its poison was, nor is the shape the same
         before = self._poisons.get(name) if self.rules is None else None
-        return self._once(name, actual, lambda: check_array(shown, actual, expected, self.rtol, self.atol, before))
+        rules = self._tolerances(name)
+        return self._once(name, actual, lambda: check_array(shown, actual, expected, *rules, before))
+
+    def _tolerances(self, name: str) -> tuple[float, float]:
+        return self.own.get(name, (self.rtol, self.atol))
 
     def error_ulp(self, results: Contents) -> float | None:
         """The largest error of results; see `largest_error_ulp`."""
@@ -151,18 +157,19 @@ def expected_of(pattern: Pattern, view: Any, problem: Problem, ranks: int) -> Ex
     Raises:
         UnusableReference: see `usable_reference`.
     """
-    rules = pattern.rtol, pattern.atol
+    own = tolerances(problem, pattern.rtol, pattern.atol)
     references = [make_reference(pattern, view, rank, max(1, ranks)) for rank in range(max(1, ranks))]
     whole, written = references[0], output_types(problem)
     if ranks:
-        for own in references:
-            usable_reference(own, written, {}, *rules)
-        whole = {name: np.stack([np.asarray(own[name]) for own in references]) for name in written}
+        for of_rank in references:
+            usable_reference(of_rank, written, {}, own)
+        whole = {name: np.stack([np.asarray(of_rank[name]) for of_rank in references]) for name in written}
         written = {name: (whole[name].shape, dtype) for name, (_, dtype) in written.items()}
-    arrays = usable_reference(whole, written, initial_contents(problem), *rules)
-    expected = Expected(*rules, arrays, exact_parts(whole, arrays), fills(problem), ranks)
-    if (own := ResultRules.of(pattern, view)) is not None:
-        own.examine(arrays, expected.poison(random.Random(0), not_a_number=True))
+    arrays = usable_reference(whole, written, initial_contents(problem), own)
+    rtol, atol = (max(each) for each in zip(*own.values(), strict=True))
+    expected = Expected(rtol, atol, arrays, exact_parts(whole, arrays), fills(problem), ranks, own=own)
+    if (rules := ResultRules.of(pattern, view)) is not None:
+        rules.examine(arrays, expected.poison(random.Random(0), not_a_number=True))
     return expected
 
 

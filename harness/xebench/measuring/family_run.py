@@ -232,8 +232,8 @@ class FamilyRun:
         facts = {
             **variant.facts,
             "kernels": json.dumps(variant.kernels),
-            "rtol": self.pattern.rtol,
-            "atol": self.pattern.atol,
+            "rtol": max((own.rtol for own in self._expected.values()), default=self.pattern.rtol),
+            "atol": max((own.atol for own in self._expected.values()), default=self.pattern.atol),
             "devices": variant.devices,
             "data_sets": None if self._loop is None else self._loop.data_sets,
             "doubt": variant.doubt or None,

@@ -60,7 +60,7 @@ def load_file(path: Path) -> list[Pattern]:
     except PatternError:
         raise
     except (Exception, SystemExit) as error:
-        where = f"{path.name}{_line_in(path, error)}"
+        where = f"{path}{_line_in(path, error)}"
         if _imports_from(error, _OLD_NAME):
             raise PatternError(f"{where}: the package is called xebench: write 'from xebench import ...'") from error
         raise PatternError(f"{where}: {describe_error(error)}: {_advice(error)}") from error
@@ -71,7 +71,7 @@ def load_file(path: Path) -> list[Pattern]:
     names = [pattern.name for pattern in patterns]
     for pattern in patterns:
         if names.count(pattern.name) > 1:
-            raise PatternError(f"{path.name}: two patterns are named {pattern.name!r}: rename one")
+            raise PatternError(f"{path}: two patterns are named {pattern.name!r}: rename one")
         pattern.complete()
     return patterns
 

@@ -120,12 +120,15 @@ class Output:
         dtype: numpy dtype of the elements.
         host: the result lies in host memory (a numpy array), not on the device.
         fill: value of the elements that variants do not write; None: they write all.
+        rtol, atol: its own tolerances; None for the pattern's.
     """
 
     shape: tuple[int, ...]
     dtype: Any
     host: bool = False
     fill: Any = None
+    rtol: float | None = None
+    atol: float | None = None
 
 
 @dataclass(frozen=True)
@@ -133,9 +136,19 @@ class InOut:
     """An array that variants read and write; set back to ``initial`` before every sample, untimed."""
 
     initial: Any
+    rtol: float | None = None
+    atol: float | None = None
 
 
-def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill: Any = None) -> Output:
+def output(
+    shape: int | tuple[int, ...],
+    dtype: Any,
+    *,
+    host: bool = False,
+    fill: Any = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Output:
     """Declare an array that a variant writes.
 
     Args:
@@ -144,20 +157,38 @@ def output(shape: int | tuple[int, ...], dtype: Any, *, host: bool = False, fill
         host: True for a result that must arrive in host memory.
         fill: value of the elements that stay unwritten, also in the reference. Choose a value that no variant writes.
             None if every element is written.
+        rtol: relative tolerance of its check; None for the pattern's.
+        atol: absolute tolerance of its check; None for the pattern's.
+
+    Raises:
+        ValueError: an extent or a tolerance is negative, or a tolerance too large.
     """
+    _require_tolerances("output", rtol, atol)
     extents = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     if any(extent < 0 for extent in extents):
         raise ValueError(f"output({shape}): give numbers of elements from 0")
-    return Output(extents, dtype, host, fill)
+    return Output(extents, dtype, host, fill, rtol, atol)
 
 
-def inout(initial: Any) -> InOut:
+def inout(initial: Any, *, rtol: float | None = None, atol: float | None = None) -> InOut:
     """Declare an array that a variant updates in place (an accumulator, a state).
 
     Args:
         initial: numpy array; its contents are put back before every sample, outside the measured time.
+        rtol: relative tolerance of its check; None for the pattern's.
+        atol: absolute tolerance of its check; None for the pattern's.
+
+    Raises:
+        ValueError: a tolerance is negative or too large.
     """
-    return InOut(initial)
+    _require_tolerances("inout", rtol, atol)
+    return InOut(initial, rtol, atol)
+
+
+def _require_tolerances(function: str, rtol: float | None, atol: float | None) -> None:
+    for name, value, below in (("rtol", rtol, 1.0), ("atol", atol, math.inf)):
+        if value is not None and not 0 <= value < below:
+            raise ValueError(f"{function}({name}={value!r}): give a number from 0, below {below:g}")
 
 
 def device_bytes(field: Any) -> int:

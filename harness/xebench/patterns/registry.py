@@ -175,7 +175,7 @@ def _how_it_ended(log: str, failure: str, limit_s: float) -> XebenchError:
     if stacks.startswith("Timeout"):
         failure = f"still running after {limit_s:g} s"
     line = re.search(rf'File "{re.escape(file)}", line (\d+)', stacks)
-    where = Path(file).name + (f":{line[1]}" if line else "")
+    where = file + (f":{line[1]}" if line else "")
     return PatternError(f"{where}: {failure}, while its declarations were read: fix the pattern file")
 
 

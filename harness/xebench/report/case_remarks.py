@@ -14,7 +14,7 @@ from xebench.records.points import Row, rows
 from xebench.report import units
 from xebench.results import Run
 from xebench.results.columns import FACTS
-from xebench.vocabulary import Metric
+from xebench.vocabulary import Metric, Status
 
 #: Tolerance from which the error found is shown: smaller ones only allow for rounding in single precision.
 LOOSE_RTOL: Final = 1e-3
@@ -120,6 +120,17 @@ def _kernels(own: Side) -> Iterator[str]:
     yield from dict.fromkeys(found)
 
 
+def _wide_products(own: Side) -> Iterator[str]:
+    """A likely cause of wrong results: a right program may well compute so."""
+    if own.case["status"] == Status.WRONG:
+        for kernel in json.loads(own.case["kernels"] or "[]"):
+            if kernel.get("shifts_wide_products"):
+                yield (
+                    f"kernel {kernel['name']} shifts right a product of uint32 in 64 bits, which numba computes: "
+                    "write np.uint32(a * b)"
+                )
+
+
 def _beyond_roof(own: Side) -> Iterator[str]:
     fraction = own.roof_fraction
     if fraction is not None and not pd.isna(fraction) and fraction >= BEYOND_ROOF:
@@ -201,7 +212,7 @@ def _size(size_bytes: int) -> str:
 #: The rules for remarks, in the order in which reports show them.
 OF_ONE: Final[tuple[Callable[[Side], Iterator[str]], ...]] = (
     *(_less_work, _prepared, _loose_tolerance, _of_columns, _odd_size),
-    *(_kernels, _beyond_roof, _making, _converted),
+    *(_kernels, _wide_products, _beyond_roof, _making, _converted),
 )
 OF_TWO: Final[tuple[Callable[[Side, Side], Iterator[str]], ...]] = (
     *(_moved, _allocations, _launches, _own_work, _scratch),

@@ -161,8 +161,8 @@ FACTS: Final = (
         "Largest error of a result against the reference, in units in the last place of the result's type; null where "
         "the reference is in no higher precision, or a result is not finite.",
     ),
-    number("rtol", "Relative tolerance of the comparison with the reference."),
-    number("atol", "Absolute tolerance of the comparison."),
+    number("rtol", "Relative tolerance of the comparison with the reference, of several the largest."),
+    number("atol", "Absolute tolerance of the comparison, of several the largest."),
     number(
         "tolerance_used",
         "Largest error of a right result, as a part of what the tolerances allow at its element: 0 to 1.",
@@ -186,7 +186,8 @@ FACTS: Final = (
         "opencl), compiler (of kernels of Python, with versions; else null), narrow (whether its index arithmetic was "
         "narrowed to 32 bits), build_options, sub_group_size (as "
         "required), fp64_beside_fp32 (whether it computes in double precision though all its arrays of real numbers "
-        "are float32), mixes_fp64_fp32 (whether some of its arrays are float64 and some float32), "
+        "are float32), shifts_wide_products (whether it shifts right a product of 32-bit integers in 64 bits), "
+        "mixes_fp64_fp32 (whether some of its arrays are float64 and some float32), "
         "max_sub_group_size (on Intel's GPUs the SIMD width), and of the first launch of each: global_size, "
         "local_size (null where the driver chooses), local_bytes (SLM of a work-group).",
     ),

@@ -19,7 +19,7 @@ from numba_sycl.opencl_library import OpenCLError
 from numba_sycl.signature import ArrayType, CompiledKernel
 from xebench.dpex.binaries import binary_of
 from xebench.dpex.loaded_binaries import load
-from xebench.dpex.spirv_facts import computes_doubles
+from xebench.dpex.spirv_facts import computes_doubles, shifts_wide_products
 
 #: Called with the kernel, its code, the index space, the arguments and the queue of a launch.
 LaunchObserver = Callable[[Any, CompiledKernel, Any, Sequence[Any], dpctl.SyclQueue], None]
@@ -163,6 +163,7 @@ def _about(built: DeviceKernel) -> dict[str, Any]:
         "build_options": " ".join(built.build_options),
         "ignored_options": list(built.ignored_options),
         "fp64_beside_fp32": reals == {"float32"} and computes_doubles(compiled.spirv),
+        "shifts_wide_products": compiled.language == "spirv" and shifts_wide_products(compiled.spirv),
         "mixes_fp64_fp32": reals >= {"float32", "float64"},
         "sub_group_size": built.sub_group_size,
         "max_sub_group_size": built.max_sub_group_size,

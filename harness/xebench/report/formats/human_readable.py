@@ -10,6 +10,7 @@ from typing import Final
 
 from rich.text import Text
 
+from xebench.errors import from_here
 from xebench.report.console import draw, terminal_width
 from xebench.report.remarks import (
     SIGNS,
@@ -146,7 +147,12 @@ def _summary(run: Run, width: int) -> Iterator[str | Text]:
 def _remarks(lines: Sequence[str], width: int) -> Iterator[str]:
     for line in lines:
         yield from textwrap.wrap(
-            line, width, initial_indent="! ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+            from_here(line),
+            width,
+            initial_indent="! ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
         )
 
 
@@ -163,12 +169,12 @@ def _outputs(run: Run, *, whole: bool) -> Iterator[str]:
         counted = ((line, len([*equal])) for line, equal in groupby(case["output"].splitlines()))
         lines = [line if times == 1 else f"{line} ({times} times)" for line, times in counted]
         yield f"{case['pattern']}/{case['variant']}{point_words(case)} printed:"
-        yield from (f"  {line}" for line in (lines if whole else lines[-_LAST:]))
+        yield from (f"  {from_here(line)}" for line in (lines if whole else lines[-_LAST:]))
 
 
 def _shortened(line: str, width: int) -> str:
     """One line, which says where the rest of it is."""
-    return textwrap.shorten(line, width, placeholder=" ... (--verbose)")
+    return textwrap.shorten(from_here(line), width, placeholder=" ... (--verbose)")
 
 
 def _answer_cell(row: ResultRow) -> str:

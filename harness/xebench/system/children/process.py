@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from xebench.errors import XebenchError
@@ -267,13 +267,13 @@ def _signal_name(number: int) -> str:
 
 
 def _python_frame(printed: str) -> str:
-    """The innermost Python frame that faulthandler printed, of the pattern if it has one: ``file.py, line 7, name``."""
+    """The innermost Python frame that faulthandler printed, of the pattern if it has one: ``/a/file.py:7 (name)``."""
     _, fatal, after = printed.rpartition("Fatal Python error")
     frames: list[tuple[str, str, str]] = _FRAME.findall(after) if fatal else []
     if not frames:
         return ""
     path, line, function = next((frame for frame in frames if not _LIBRARY.search(frame[0])), frames[0])
-    return f"{PurePath(path).name}, line {line}, {function}"
+    return f"{path}:{line} ({function})"
 
 
 @dataclass(frozen=True)
