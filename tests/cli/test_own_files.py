@@ -86,6 +86,8 @@ def test_a_projects_settings_are_read_from_below_it(tmp_path: Path) -> None:
         ("[tool.xebench]\npath = 'a.py'", "has no key 'path': did you mean paths"),
         ("[tool.xebench]\npaths = 'a.py'", "paths = 'a.py': give a list of files"),
         ("[tool.xebench]\npreset = 3", "preset = 3: give text"),
+        ("[tool.xebench]\npreset = {a = '3'}", "give text"),
+        ("[tool.xebench]\nthresholds = '3%'", "thresholds = '3%': give a table of text"),
         ("[tool.xebench", "is no TOML"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from synthetic import Synthetic, noisy
 
 from xebench.errors import RunFolderError, XebenchError
+from xebench.records.claim import Claim, to_json
 from xebench.results import Run, load_run
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -87,6 +89,20 @@ def test_a_run_is_compared_with_a_later_one(swept: Run) -> None:
     assert "before_speedup" in swept.compare(swept, on="speedup")
 
 
+def test_another_variant_may_be_the_reference() -> None:
+    made = Synthetic()
+    claims = to_json([Claim("faster"), Claim("faster", against="a")])
+    for name, role, time in (("a", "naive", 400), ("b", "optimized", 100), ("c", "optimized", 200)):
+        made.times(made.case(name, role, claims=claims if name == "c" else "[]"), noisy(time, seed=time))
+    run = made.run().against("b")
+    found = run.pairs.set_index(["variant", "baseline"])
+    assert found.loc[("c", "b"), "speedup"] == pytest.approx(0.5, rel=0.05)
+    assert found.loc[("a", "b"), "speedup"] == pytest.approx(0.25, rel=0.05)
+    assert found["claim"].dropna().to_dict() == {("c", "a"): "faster"}, "that about the declared baseline is left out"
+    with pytest.raises(RunFolderError, match="has no variant 'bb': did you mean b"):
+        run.against("bb")
+
+
 class TestPlot:
     def test_a_curve_goes_along_what_is_swept(self, swept: Run) -> None:
         plot = swept.plot("p")
@@ -109,8 +125,21 @@ class TestPlot:
         plot.save(tmp_path / "plot.html")
         page = (tmp_path / "plot.html").read_text()
         assert "src=" not in page.split("vegaEmbed(")[-1] and "speed-up along n" in page
-        with pytest.raises(XebenchError, match=r"saved as .html or .json, not .png"):
-            plot.save(tmp_path / "plot.png")
+        with pytest.raises(XebenchError, match=r"saved as .html, .json, .png, .svg, not .pdf"):
+            plot.save(tmp_path / "plot.pdf")
+
+    def test_a_picture_needs_vl_convert(self, swept: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "vl_convert", None)
+        with pytest.raises(XebenchError, match="saved as .png by vl-convert: pip install vl-convert-python"):
+            swept.plot("p").save(tmp_path / "plot.png")
+
+    def test_pictures_are_drawn(self, swept: Run, tmp_path: Path) -> None:
+        pytest.importorskip("vl_convert", reason="an extra: plot")
+        plot = swept.plot("p")
+        plot.save(tmp_path / "plot.png")
+        plot.save(tmp_path / "plot.svg")
+        assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / "plot.svg").read_text() and "image/png" in plot._repr_mimebundle_()
 
     def test_what_cannot_be_drawn_is_named(self, swept: Run, run: Run) -> None:
         with pytest.raises(XebenchError, match="no parameter 'm' with numbers: known are n"):

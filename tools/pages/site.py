@@ -110,7 +110,7 @@ ROOT: Final = RESULTS.parent
 
 #: The site's parts with their pages of docs/. Pages that are in none are added to the last.
 _PARTS: Final[Mapping[str, Sequence[str]]] = {
-    "Tutorials": ("first-run", "first-pattern", "advice"),
+    "Tutorials": ("first-run", "first-pattern", "advice", "teaching"),
     "How to": (
         "installing", "your-gpu", "runs", "report", "comparing", "any-callable", "pytest", "adding-a-pattern",
         "kernel-languages", "several-devices",

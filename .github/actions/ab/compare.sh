@@ -3,7 +3,11 @@
 # the environment variables that action.yml names; it ends with the status of 'xebench ab'.
 set -uo pipefail -f
 
-options=(--preset "$PRESET" --device "$DEVICE" --threshold "$THRESHOLD" --output "$OUTPUT" --overwrite)
+thresholds=()
+for each in $THRESHOLD; do
+  thresholds+=(--threshold "$each")
+done
+options=(--preset "$PRESET" --device "$DEVICE" "${thresholds[@]}" --output "$OUTPUT" --overwrite)
 while IFS= read -r path; do
   [ -z "$path" ] || options+=(--path "$path")
 done <<<"$PATHS"
@@ -21,8 +25,8 @@ done
 xebench ab "$BASE" "$HEAD" $NAMES "${options[@]}"
 status=$?
 if [ -e "$OUTPUT/manifest.json" ]; then
-  xebench compare "$OUTPUT" --threshold "$THRESHOLD" --format markdown >>"${GITHUB_STEP_SUMMARY:-/dev/stdout}"
-  xebench compare "$OUTPUT" --threshold "$THRESHOLD" --format html --output "$OUTPUT.html"
+  xebench compare "$OUTPUT" "${thresholds[@]}" --format markdown >>"${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+  xebench compare "$OUTPUT" "${thresholds[@]}" --format html --output "$OUTPUT.html"
   echo "run=$OUTPUT" >>"${GITHUB_OUTPUT:-/dev/null}"
 fi
 exit "$status"

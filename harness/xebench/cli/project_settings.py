@@ -1,4 +1,6 @@
-"""The table ``[tool.xebench]`` of a project's ``pyproject.toml``: defaults of ``xebench run`` in that project."""
+"""The table ``[tool.xebench]`` of a project's ``pyproject.toml``: defaults of ``xebench run``, and thresholds of ``ab``
+and ``compare``, in that project.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any, Final
 
 from xebench.errors import XebenchError, suggestion
 
-KEYS: Final = ("paths", "preset", "device")
+KEYS: Final = ("paths", "preset", "device", "thresholds")
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -28,9 +30,10 @@ def read(folder: Path) -> dict[str, Any]:
     for key, value in table.items():
         if key not in KEYS:
             raise XebenchError(f"{file}: [tool.xebench] has no key {key!r}: {suggestion(key, KEYS)}")
-        texts = value if key == "paths" else [value]
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            kind = "a list of files" if key == "paths" else "text"
+        texts = value if key == "paths" else [*value.values()] if isinstance(value, dict) else [value]
+        is_right = isinstance(texts, list) and isinstance(value, dict) == (key == "thresholds")
+        if not is_right or not all(isinstance(text, str) for text in texts):
+            kind = {"paths": "a list of files", "thresholds": "a table of text"}.get(key, "text")
             raise XebenchError(f"{file}: [tool.xebench] {key} = {value!r}: give {kind}")
     if "paths" in table:
         table["paths"] = [str(file.parent / path) for path in table["paths"]]

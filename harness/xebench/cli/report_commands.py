@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,11 +29,18 @@ from xebench.report import formats
 
 if TYPE_CHECKING:
     from xebench.report.comparison import RunComparison
+    from xebench.results import Run
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option(
+    "--reference",
+    metavar="VARIANT",
+    help="Variant that the others are compared with, in each family that has it. Claims about the declared baseline "
+    "are left out there.",
+)
 @click.option(
     "--format",
     "form",
@@ -45,7 +52,7 @@ if TYPE_CHECKING:
 @RESULT_FILE
 @VERBOSE
 @QUIET
-def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) -> None:
+def report(folder: Path, patterns: tuple[str, ...], reference: str | None, form: str, verbose: bool) -> None:
     """Show the run in FOLDER again: a summary, or with PATTERNs their rows; with --verbose those of all patterns."""
     from xebench.results import load_run
 
@@ -57,6 +64,8 @@ def report(folder: Path, patterns: tuple[str, ...], form: str, verbose: bool) ->
         options |= {"colour": False, "encoding": "utf-8"}
     with blaming(folder):
         run = load_run(folder)
+        if reference is not None:
+            run = run.against(reference)
         if form == "text":
             options["patterns"] = {pattern for name in patterns for pattern in run.patterns_like(name)}
         text = formats.render(run, form, **options)
@@ -160,25 +169,43 @@ FOUND: Final = 5
 _KINDS: Final = ("slower", "answer", "missing")
 
 
-class Percent(click.ParamType[float]):
-    """A fraction such as 5% or 0.05."""
+class Threshold(click.ParamType[tuple[str, float]]):
+    """A fraction such as 5% or 0.05, which may be of some patterns only: stencil*=10%."""
 
-    name = "percent"
+    name = "[pattern=]percent"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The fraction."""
-        text = str(value).strip()
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """The pattern's name or glob, and the fraction."""
+        pattern, _, text = (each.strip() for each in str(value).rpartition("="))
         try:
             part = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
             part = math.nan
         if not 0 <= part < 1:
             self.fail(f"{value!r} is no fraction below 1: write 5% or 0.05", param, ctx)
-        return part
+        return pattern or "*", part
+
+
+def _thresholds(context: click.Context, parameter: click.Parameter, given: tuple[tuple[str, float], ...]) -> Any:
+    """Thresholds by pattern, those of names and longer globs first; those of pyproject.toml where none are given."""
+    from xebench.cli import project_settings
+
+    own = project_settings.read(Path.cwd()).get("thresholds", {})
+    from xebench.results.analysis.compare import THRESHOLD
+
+    theirs = {name: parameter.type.convert(text, parameter, context)[1] for name, text in own.items()}
+    found = {"*": THRESHOLD, **theirs, **dict(given)}
+    ordered = dict(sorted(found.items(), key=lambda item: ("*" in item[0] or "?" in item[0], -len(item[0]))))
+    return ordered if len(ordered) > 1 else ordered["*"]
 
 
 THRESHOLD: Final = click.option(
-    "--threshold", type=Percent(), default="5%", show_default=True, help="Relative change that matters."
+    "--threshold",
+    type=Threshold(),
+    multiple=True,
+    callback=_thresholds,
+    help="Relative change that matters, of all patterns or, as in stencil*=10%, of some. May be given more than once.  "
+    "[default: 5%, or the thresholds in pyproject.toml]",
 )
 
 FORMAT: Final = click.option(
@@ -194,6 +221,7 @@ FORMAT: Final = click.option(
 @click.command()
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path), required=False)
+@click.argument("names", nargs=-1)
 @click.option(
     "--on",
     type=click.Choice(["time", "speedup", "answer"]),
@@ -216,13 +244,16 @@ FORMAT: Final = click.option(
 def compare(
     old: Path,
     new: Path | None,
+    names: tuple[str, ...],
     on: Any,
-    threshold: float,
+    threshold: Any,
     fail_on: tuple[str, ...],
     form: str,
     verbose: bool,
 ) -> int:
     """Compare the runs in the folders OLD and NEW. For a run of 'ab', which has two versions, give OLD only.
+
+    NAMES: patterns to compare, also with * and ? (default: all).
 
     Text and Markdown contain the changed rows, or with --verbose every row. The other formats contain every row.
     """
@@ -239,6 +270,7 @@ def compare(
     with blaming(new or old):
         if new is not None:
             after = load_run(new)
+        before, after = (_of(run, names) for run in (before, after)) if names else (before, after)
         comparison = RunComparison(before, after, on, threshold)
         rows = comparison.rows
     if on != "time" and not rows:
@@ -253,6 +285,11 @@ def compare(
         warn(f"xebench: --fail-on: {len(failed)} failed in the new {'version' if new is None else 'run'}: {failed[0]}")
         return FOUND
     return status
+
+
+def _of(run: Run, names: Iterable[str]) -> Run:
+    """The part of a run with the patterns of some names and globs."""
+    return run.of(*dict.fromkeys(pattern for name in names for pattern in run.patterns_like(name)))
 
 
 def show_comparison(comparison: RunComparison, form: str, fail_on: Collection[str], *, every: bool) -> int:
@@ -319,7 +356,7 @@ def ab(
     new: str,
     names: tuple[str, ...],
     paths: tuple[Path, ...],
-    threshold: float,
+    threshold: Any,
     fail_on: tuple[str, ...],
     form: str,
     verbose: bool,
@@ -355,7 +392,8 @@ def ab(
     for version in (before, after):
         say(f"xebench: {'old' if version is before else 'new'}: {version.name}")
     asked = {name: given.pop(name) for name in Recipe.__annotations__ if name in given}
-    asked["precision"] = asked["precision"] or _PRECISION * threshold or None
+    least = min(threshold.values()) if isinstance(threshold, dict) else threshold
+    asked["precision"] = asked["precision"] or _PRECISION * least or None
     asked["instances"] = asked["instances"] or _INSTANCES
     both = two_versions.write(before, after, asked["preset"], changes)
     recipe = Recipe(names=names, paths=(str(both),), versions=(before.name, after.name), **asked)

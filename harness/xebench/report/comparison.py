@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+from markupsafe import Markup
+
 from xebench.records import points
 from xebench.records.points import rows
 from xebench.report import units
@@ -19,10 +21,12 @@ from xebench.report.remarks import SIGNS
 from xebench.report.run_summary import headline
 from xebench.report.table_forms import escape, fill, table
 from xebench.results import Run, compare_runs, compare_versions
-from xebench.results.analysis.compare import DECIDED
+from xebench.results.analysis.compare import DECIDED, Thresholds
 from xebench.results.files import as_csv
+from xebench.results.run_plot import vega
 from xebench.results.schema import TableRow
-from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome, State
+from xebench.results.speedup_charts import Estimate, Spec, forest
+from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Answer, Outcome, State
 
 On = Literal["time", "speedup", "answer"]
 
@@ -52,13 +56,13 @@ class RunComparison:
     Attributes:
         before, after: the two runs; the same run twice for `xebench ab`, which measures both versions in one.
         on: subject of the comparison: times, speed-ups or answers.
-        threshold: relative change that matters.
+        threshold: relative change that matters, or those of patterns by name or glob.
     """
 
     before: Run
     after: Run
     on: On
-    threshold: float
+    threshold: Thresholds
 
     @cached_property
     def rows(self) -> Sequence[TableRow]:
@@ -142,7 +146,11 @@ class RunComparison:
         of = "" if len(known) == len(self.rows) else f" of the {len(known)} that are decided"
         mean = f"; geometric mean{of} {units.ratio(math.exp(sum(known) / len(known)))}" if known else ""
         what = ("case" if self.on == "time" else "speed-up") + ("" if len(self.rows) == 1 else "s")
-        return f"{len(self.rows)} {what}, threshold {100 * self.threshold:.3g} %: {told}{mean}"
+        of_patterns = self.threshold if isinstance(self.threshold, Mapping) else {"*": self.threshold}
+        least = ", ".join(
+            f"{'' if name == '*' else f'{name} '}{100 * part:.3g} %" for name, part in reversed([*of_patterns.items()])
+        )
+        return f"{len(self.rows)} {what}, threshold {least}: {told}{mean}"
 
     @property
     def _ratio(self) -> str:
@@ -166,6 +174,7 @@ class ComparisonLine(NamedTuple):
     case: str
     old: str
     new: str
+    difference: str
     change: str
     interval: str
     reason: str
@@ -173,8 +182,11 @@ class ComparisonLine(NamedTuple):
 
 def _line(row: TableRow, comparison: RunComparison) -> ComparisonLine:
     on = comparison.on
-    outcome = _WORDS[row["outcome"]]
+    outcome, difference = _WORDS[row["outcome"]], ""
     if on == "time":
+        if row["speedup"] is not None:
+            later = row["after_ns"] - row["before_ns"]
+            difference = f"{'-' if later < 0 else '+'}{units.duration(abs(later))}"
         old, new = (units.duration(row[name]) for name in ("before_ns", "after_ns"))
         ratios = [row[name] for name in ("speedup", "speedup_low", "speedup_high")]
     else:
@@ -184,7 +196,8 @@ def _line(row: TableRow, comparison: RunComparison) -> ComparisonLine:
         old, new = (f"{SIGNS.get(text, '')} {text}" if text else "-" for text in _answers(row))
         outcome = ("turned", "other", "as before")[_answer_rank(row)]
     name = _name(row, comparison.varying_parameters.get(row["pattern"], ()))
-    return ComparisonLine(outcome, name, old, new, units.ratio(*ratios), units.interval(*ratios[1:]), row["reason"])
+    change, interval = units.ratio(*ratios), units.interval(*ratios[1:])
+    return ComparisonLine(outcome, name, old, new, difference, change, interval, row["reason"])
 
 
 def _name(row: TableRow, varied: Container[str]) -> str:
@@ -224,9 +237,18 @@ def as_text(comparison: RunComparison, *, every: bool = False, width: int | None
     return draw([*_sides(comparison), comparison.summary, *parts, *(["", more] if more else [])], width)
 
 
+#: Columns from which differences in time have room beside ratios.
+_ROOMY: Final = 80
+
+
 def _table(lines: Sequence[ComparisonLine], width: int) -> Iterator[str]:
     """A row each; a name that is too long has lines of its own above its figures."""
-    cells = [("outcome", "old", "new", "change", "95 % interval"), *((x[0], *x[2:6]) for x in lines)]
+    cells: list[tuple[str, ...]] = [
+        ("outcome", "old", "new", "difference", "change", "95 % interval"),
+        *((x[0], *x[2:7]) for x in lines),
+    ]
+    if width < _ROOMY or not any(line.difference for line in lines):
+        cells = [(*cell[:3], *cell[4:]) for cell in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     room = min(max(len(line.case) for line in lines), width - sum(widths) - 2 * len(widths))
     for name, (outcome, *figures) in zip(("case", *(line.case for line in lines)), cells, strict=True):
@@ -247,9 +269,9 @@ def _broken(name: str, width: int) -> list[str]:
 def as_markdown(comparison: RunComparison, *, every: bool = False) -> str:
     """The same as a table for a pull request."""
     lines = _shown(comparison, every)
-    headings = ("outcome", "case", "old", "new", "change", "95 % interval", "why")
+    headings = ("outcome", "case", "old", "new", "difference", "change", "95 % interval", "why")
     text = [*(f"- {escape(side)}" for side in _sides(comparison)), "", f"**{comparison.summary}**"]
-    return "\n".join([*text, "", *table(headings, lines, range(2, 6))] if lines else text)
+    return "\n".join([*text, "", *table(headings, lines, range(2, 7))] if lines else text)
 
 
 def as_html(comparison: RunComparison) -> str:
@@ -261,7 +283,32 @@ def as_html(comparison: RunComparison) -> str:
         sides=_sides(comparison),
         summary=comparison.summary,
         lines=_shown(comparison, every=True),
+        chart=_chart(comparison),
+        vega=Markup(vega()),
     )
+
+
+#: Answers that outcomes look like in charts.
+_LOOKS: Final[Mapping[str, str]] = {
+    Outcome.FASTER: Answer.HOLDS,
+    Outcome.SLOWER: Answer.INVERTS,
+    Outcome.SAME: Answer.NO_EFFECT,
+}
+
+
+#: Most rows of the chart.
+_DRAWN: Final = 40
+
+
+def _chart(comparison: RunComparison) -> Spec | None:
+    """The chart of the first rows, those that changed; None if no ratio is known."""
+    low, high = (f"{comparison._ratio}_{end}" for end in ("low", "high"))
+    estimates = [
+        Estimate(row[comparison._ratio], row[low], row[high], None, _LOOKS.get(row["outcome"], ""), line.case)
+        for row, line in zip(comparison.rows, _shown(comparison, every=True), strict=True)
+        if row[comparison._ratio]
+    ]
+    return forest(estimates[:_DRAWN]) if estimates else None
 
 
 def as_json(comparison: RunComparison) -> str:

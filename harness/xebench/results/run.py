@@ -9,18 +9,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Protocol
 
 import pandas as pd
 
 from xebench.errors import RunFolderError, XebenchError, suggestion
-from xebench.records.claim import from_json, is_expected
+from xebench.records.claim import from_json, is_expected, to_json
 from xebench.records.points import plain
 from xebench.results import files, journal, packed_run, run_plot, schema
 from xebench.results.analysis.compilers import compilers
 from xebench.results.analysis.summaries import with_checked
 from xebench.results.pairs_table import Pairs
-from xebench.vocabulary import FAILED
+from xebench.vocabulary import BASELINE_ROLES, FAILED, Role
+
+if TYPE_CHECKING:
+    from xebench.results.analysis.compare import Thresholds
 
 
 class Reader(Protocol):
@@ -130,19 +133,43 @@ class Run:
         known = set(self.part("cases", ["case_id", "pattern"])["pattern"])
         return sorted(fnmatch.filter(known, name)) or self._refuse(name, known)
 
-    def of(self, pattern: str) -> Run:
-        """The part of the run that belongs to one pattern: the same tables with its rows and its parameters' columns
-        alone.
+    def of(self, *patterns: str) -> Run:
+        """The part of the run that belongs to some patterns: the same tables with their rows and their parameters'
+        columns alone.
 
         Raises:
             RunFolderError: The run has no such pattern; names those that look like it.
         """
         cases = self.part("cases", ["case_id", "pattern"])
         known = set(cases["pattern"])
-        if pattern not in known:
-            self._refuse(pattern, known)
-        own = frozenset(cases.loc[cases["pattern"] == pattern, "case_id"])
+        for pattern in patterns:
+            if pattern not in known:
+                self._refuse(pattern, known)
+        own = frozenset(cases.loc[cases["pattern"].isin(patterns), "case_id"])
         return Run(self.path, self.manifest, _OfCases(self._read, own))
+
+    def against(self, reference: str) -> Run:
+        """The run with another variant as the baseline of each family that has it.
+
+        A claim without the name of a baseline is about the declared one, and is left out there.
+
+        Raises:
+            RunFolderError: No pattern has such a variant; names those that look like it.
+        """
+        measured = {table: self._read(table) for table in schema.MEASURED}
+        cases = measured["cases"]
+        families = cases.loc[cases["variant"] == reference, "family_id"]
+        if families.empty:
+            advice = suggestion(reference, {*cases["variant"]}, "run.cases has their names")
+            raise RunFolderError(f"the run in {self.path} has no variant {reference!r}: {advice}")
+        theirs = cases["family_id"].isin(families)
+        named = [to_json([claim for claim in from_json(text) if claim.against]) for text in plain(cases["claims"])]
+        roles = cases["role"].mask(theirs & cases["role"].isin(BASELINE_ROLES), Role.INTERMEDIATE.value)
+        measured["cases"] = cases.assign(
+            claims=cases["claims"].mask(theirs, pd.Series(named, cases.index, dtype="string")),
+            role=roles.mask(theirs & (cases["variant"] == reference), Role.NAIVE.value),
+        )
+        return Run.of_tables(self.path, self.manifest, with_derived(measured))
 
     def _refuse(self, pattern: str, known: set[str]) -> NoReturn:
         advice = suggestion(pattern, known, "run.cases has their names" if len(known) > 8 else "")
@@ -189,7 +216,7 @@ class Run:
         return Pairs.of(self, self._read("pairs"))
 
     def compare(
-        self, other: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
+        self, other: Run, threshold: Thresholds | None = None, *, on: Literal["time", "speedup"] = "time"
     ) -> pd.DataFrame:
         """The comparison of this run with a later one: see `compare_runs`."""
         return compare_runs(self, other, threshold, on=on)
@@ -303,7 +330,7 @@ def with_derived(measured: dict[str, pd.DataFrame], *, alone_decides: bool = Fal
 
 
 def compare_runs(
-    before: Run, after: Run, threshold: float | None = None, *, on: Literal["time", "speedup"] = "time"
+    before: Run, after: Run, threshold: Thresholds | None = None, *, on: Literal["time", "speedup"] = "time"
 ) -> pd.DataFrame:
     """Two runs side by side.
 
@@ -312,7 +339,8 @@ def compare_runs(
     Args:
         before: The first run.
         after: The second run.
-        threshold: Relative change that matters; `xebench.results.analysis.compare.THRESHOLD` by default.
+        threshold: Relative change that matters, or those of patterns by name or glob such as ``{"fft*": 0.1, "*":
+            0.03}``; `xebench.results.analysis.compare.THRESHOLD` by default.
         on: Subject of the comparison: the times of each case (`xebench.results.analysis.compare.compare`), or the
             speed-up and answer of each pair (`xebench.results.analysis.compare.compare_pairs`).
 
@@ -324,7 +352,8 @@ def compare_runs(
     """
     from xebench.results.analysis import compare
 
-    if on not in ("time", "speedup") or not math.isfinite(threshold or 0):
+    values = threshold.values() if isinstance(threshold, Mapping) else [threshold or 0]
+    if on not in ("time", "speedup") or not all(map(math.isfinite, values)):
         raise XebenchError(f"threshold={threshold!r}, on={on!r}: give a finite number, and 'time' or 'speedup'")
     of, table = (compare.compare, "comparisons") if on == "time" else (compare.compare_pairs, "pair_comparisons")
     rows = of(before, after, compare.THRESHOLD if threshold is None else threshold)
@@ -336,7 +365,7 @@ def compare_runs(
     return schema.with_parameters(schema.frame(table, rows))
 
 
-def compare_versions(run: Run, threshold: float | None = None) -> pd.DataFrame:
+def compare_versions(run: Run, threshold: Thresholds | None = None) -> pd.DataFrame:
     """The two versions in a run of `xebench ab`.
 
     Args:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
+from base64 import b64encode
+from importlib import import_module, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,10 +13,12 @@ import pandas as pd
 
 from xebench.errors import XebenchError, suggestion
 from xebench.records import points
-from xebench.results.files import write_text
+from xebench.results.files import replace, write_text
 from xebench.results.speedup_charts import Curve, Estimate, Point, Spec, colours, curves, forest
 from xebench.vocabulary import State
 
+#: Functions of vl-convert by the ending of a picture.
+_PICTURES: Final = {".png": "vegalite_to_png", ".svg": "vegalite_to_svg"}
 _PAGE = """<!doctype html><meta charset="utf-8"><title>xebench</title><div id="chart"></div>
 <script>{library}
 vegaEmbed("#chart", {spec}, {{actions: false, renderer: "svg"}});</script>
@@ -38,19 +42,36 @@ class Plot:
         self.spec = spec
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"application/vnd.vegalite.v5+json": self.spec, "text/plain": self.spec["description"]}
+        """The chart, and as a picture for what draws no Vega-Lite, such as nbconvert, where vl-convert is there."""
+        shown = {"application/vnd.vegalite.v5+json": self.spec, "text/plain": self.spec["description"]}
+        if find_spec("vl_convert") is not None:
+            shown["image/png"] = b64encode(self._picture(".png")).decode()
+        return shown
+
+    def _picture(self, ending: str) -> bytes:
+        try:
+            vl_convert = import_module("vl_convert")
+        except ImportError:
+            raise XebenchError(f"a plot is saved as {ending} by vl-convert: pip install vl-convert-python") from None
+        made = getattr(vl_convert, _PICTURES[ending])(self.spec)
+        return made if isinstance(made, bytes) else str(made).encode()
 
     def save(self, path: str | Path) -> None:
-        """Write the chart as a page that needs nothing else (.html), or its specification (.json).
+        """Write a picture (.png, .svg), a page that needs nothing else (.html), or the specification (.json).
 
         Raises:
-            XebenchError: the name has another ending, or the file cannot be written.
+            XebenchError: the name has another ending, a picture needs vl-convert, or the file cannot be written.
         """
         ending = Path(path).suffix
         spec = json.dumps(self.spec).replace("<", r"\u003c")
-        if ending not in (".html", ".json"):
-            raise XebenchError(f"a plot is saved as .html or .json, not {ending or 'without an ending'}")
-        write_text(Path(path), spec if ending == ".json" else _PAGE.format(library=vega(), spec=spec))
+        known = (".html", ".json", *_PICTURES)
+        if ending not in known:
+            raise XebenchError(f"a plot is saved as {', '.join(known)}, not {ending or 'without an ending'}")
+        if ending in _PICTURES:
+            picture = self._picture(ending)
+            replace(Path(path), lambda temporary: temporary.write_bytes(picture))
+        else:
+            write_text(Path(path), spec if ending == ".json" else _PAGE.format(library=vega(), spec=spec))
 
 
 def draw(pairs: pd.DataFrame, pattern: str, along: str | None = None) -> Plot:

@@ -8,7 +8,8 @@ on the machine) is not in them, hence the threshold: a change must leave the ban
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
@@ -35,6 +36,9 @@ _QUESTION: Final = ("pattern", "variant", "baseline", "preset", "device_class", 
 #: Answers that can change between runs; the others mean that nothing is known.
 DECIDED: Final = frozenset(ANSWERED) - {Answer.UNDECIDED}
 
+#: One threshold for all, or those of patterns by name or glob: the first that fits counts, else `THRESHOLD`.
+Thresholds = float | Mapping[str, float]
+
 RowPlace = tuple[str, ...]
 
 Match = tuple[Row | None, Row | None]
@@ -53,7 +57,7 @@ class ComparedTables(Protocol):
     def pairs(self) -> pd.DataFrame: ...
 
 
-def compare(before: ComparedTables, after: ComparedTables, threshold: float = THRESHOLD) -> list[Row]:
+def compare(before: ComparedTables, after: ComparedTables, threshold: Thresholds = THRESHOLD) -> list[Row]:
     """The rows of the table `comparisons`: one for each case and state that either run has, in the order of ``after``.
 
     ``faster`` and ``slower`` mean that the whole interval is outside the band of the threshold, ``same`` that all of
@@ -74,7 +78,7 @@ def compare(before: ComparedTables, after: ComparedTables, threshold: float = TH
     return [row for match in _matches(*sides) for row in _rows(match, sides, threshold)]
 
 
-def compare_pairs(before: ComparedTables, after: ComparedTables, threshold: float = THRESHOLD) -> list[Row]:
+def compare_pairs(before: ComparedTables, after: ComparedTables, threshold: Thresholds = THRESHOLD) -> list[Row]:
     """The rows of the table `pair_comparisons`: one for each pair and state that either run has.
 
     ``faster`` and ``slower`` say that the variant gained on its baseline, or lost. Both sides of a pair are of one run,
@@ -95,14 +99,21 @@ def compare_pairs(before: ComparedTables, after: ComparedTables, threshold: floa
     return [_pair_row(match, sides, threshold) for match in matches]
 
 
-def require_threshold(threshold: float) -> None:
+def require_threshold(threshold: Thresholds) -> None:
     """Refuse what is no threshold.
 
     Raises:
         ValueError: The threshold is negative.
     """
-    if threshold < 0:
+    if min(threshold.values(), default=0) < 0 if isinstance(threshold, Mapping) else threshold < 0:
         raise ValueError("the threshold must not be negative")
+
+
+def threshold_of(pattern: str, threshold: Thresholds) -> float:
+    """The threshold of a pattern."""
+    if not isinstance(threshold, Mapping):
+        return threshold
+    return next((value for name, value in threshold.items() if fnmatchcase(pattern, name)), THRESHOLD)
 
 
 class _Device(NamedTuple):
@@ -169,7 +180,7 @@ def _question(pair: Row) -> RowPlace:
     return tuple(str(pair[name]) for name in _QUESTION)
 
 
-def _pair_row(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> Row:
+def _pair_row(match: Match, sides: tuple[_RunSide, _RunSide], threshold: Thresholds) -> Row:
     either = match[1] or match[0]
     assert either is not None
     then, now = match
@@ -189,7 +200,9 @@ def _pair_row(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) 
             outcome, reason = Outcome.NONE, without[0]
         else:
             change = intervals.quotient(ratios[1], ratios[0])
-            outcome, reason = outcome_beyond(change, threshold, answer.describe(change, "blocks"))
+            outcome, reason = outcome_beyond(
+                change, threshold_of(either["pattern"], threshold), answer.describe(change, "blocks")
+            )
     return {
         **{name: either[name] for name in (*_QUESTION, "role", "metric")},
         "before_answer": then and then["answer"],
@@ -227,7 +240,7 @@ def _same_case(case: Row, before: _RunSide) -> Row | None:
     return before.cases.get(_place(case), {}).get(case["parameters"])
 
 
-def _rows(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> Iterator[Row]:
+def _rows(match: Match, sides: tuple[_RunSide, _RunSide], threshold: Thresholds) -> Iterator[Row]:
     before, after = match
     measured = sides[0].times(before), sides[1].times(after)
     devices = sides[0].device(before), sides[1].device(after)
@@ -240,7 +253,7 @@ def _rows(match: Match, sides: tuple[_RunSide, _RunSide], threshold: float) -> I
         reservations = _all_reservations((before, after), sides)
     for state in summaries.in_order(*measured):
         old, new = (series.get(state, NONE) if state else NONE for series in measured)
-        ratio, outcome, reason = _conclude(old, new, obstacle, threshold)
+        ratio, outcome, reason = _conclude(old, new, obstacle, threshold_of(shown[0]["pattern"], threshold))
         yield {
             **{name: shown[0][name] for name in (*_PLACE, "parameters", "role", "metric")},
             "state": state,

@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 
 from xebench.records.points import Row, by_device, device_key, rows
 from xebench.results.analysis import intervals, summaries
-from xebench.results.analysis.compare import ComparedTables, obstacle_between, outcome_beyond, require_threshold
+from xebench.results.analysis.compare import (
+    ComparedTables,
+    Thresholds,
+    obstacle_between,
+    outcome_beyond,
+    require_threshold,
+    threshold_of,
+)
 from xebench.results.analysis.intervals import (
     CONFIDENCE,
     Interval,
@@ -36,7 +43,7 @@ from xebench.vocabulary import NEW_VERSION, OLD_VERSION, Outcome
 _KEPT: Final = ("pattern", "preset", "parameters", "device_class", "role", "metric")
 
 
-def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
+def compare_versions(run: ComparedTables, threshold: Thresholds) -> list[Row]:
     """The rows of table `comparisons`: one for each variant and state, with the old version as "before".
 
     Args:
@@ -53,7 +60,7 @@ def compare_versions(run: ComparedTables, threshold: float) -> list[Row]:
     count = sum(pair.speedup.groups > 1 and pair.speedup.known and not pair.same_program for pair in between)
     found = []
     for pair in between:
-        ratio, outcome, reason = _concluded(pair, threshold, count)
+        ratio, outcome, reason = _concluded(pair, threshold_of(pair.case["pattern"], threshold), count)
         ends = {"speedup": ratio.estimate, "speedup_low": ratio.low, "speedup_high": ratio.high}
         found.append(sides.row(pair.baseline, pair.case, pair.state) | ends | {"outcome": outcome, "reason": reason})
     paired = {side["case_id"] for pair in between for side in (pair.baseline, pair.case)}
