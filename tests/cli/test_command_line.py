@@ -15,6 +15,8 @@ import pytest
 from command_kit import run_here
 from signals_kit import HEEDING_SIGNALS
 
+from xebench.errors import from_here
+
 XEBENCH = [sys.executable, "-m", "xebench"]
 ROOT = Path(__file__).parents[2]
 RUN = str(ROOT / "tests/results/fixtures/schema-6")
@@ -59,7 +61,7 @@ def test_what_a_user_can_cause_ends_in_one_line(
     assert run_here(monkeypatch, *arguments) == 2
     stderr = capsys.readouterr().err
     assert len(stderr.splitlines()) == 1, stderr
-    assert stderr.startswith("xebench: ") and said in stderr
+    assert stderr.startswith("xebench: ") and from_here(said) in stderr
 
 
 def test_a_process_ends_likewise() -> None:
@@ -133,8 +135,17 @@ def test_a_result_that_cannot_be_printed_is_said() -> None:
     assert done.stderr == "xebench: the result cannot be printed (No space left on device): redirect it elsewhere\n"
 
 
-@pytest.mark.parametrize(("redirect", "command"), [(">&-", "report"), ("2>&-", "report"), ("2>/dev/full", "list")])
-def test_closed_and_full_streams_change_no_exit_status(redirect: str, command: str) -> None:
+def test_a_closed_standard_output_is_said(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'exec "$@" >&-', "sh", *XEBENCH, "report", RUN]
+    done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "xebench: the result cannot be printed (standard output is closed): redirect it elsewhere\n"
+    done = subprocess.run([*shell, "-o", tmp_path / "report.txt", "-q"], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and (tmp_path / "report.txt").exists()
+
+
+@pytest.mark.parametrize(("redirect", "command"), [("2>&-", "report"), ("2>/dev/full", "list")])
+def test_closed_and_full_errors_change_no_exit_status(redirect: str, command: str) -> None:
     arguments = [RUN] if command == "report" else []
     shell = ["sh", "-c", f'exec "$@" {redirect}', "sh", *XEBENCH, command, *arguments]
     done = subprocess.run(shell, capture_output=True, text=True, check=False)

@@ -76,6 +76,7 @@ FILES: Final[Mapping[str, tuple[str, bytes, str]]] = {
         + PAIR.format("all_failed", FAILS)
         + OTHER.format("all_failed", FAILS),
     ),
+    "alone": ("utf-8", b"", HEAD + PAIR.format("alone", "")),
     "marked": ("utf-8", codecs.BOM_UTF8, HEAD + PAIR.format("marked", "") + OTHER.format("marked", "")),
     "latin": ("latin-1", b"# -*- coding: latin-1 -*-\n", HEAD + PAIR.format("latin", "") + OTHER.format("latin", "")),
 }
@@ -85,6 +86,7 @@ PATTERNS: Final = {
     "two_variants": "plain",
     "one_variant": "plain",
     "all_failed": "plain",
+    "alone": "alone",
     "marked": "marked",
     "latin": "latin",
 }
@@ -211,6 +213,20 @@ def test_every_shape_of_run_is_shown_by_every_command(
     if measured.summaries["median_ns"].notna().any():
         assert f'id="{pattern}"' in page and "session.launch(eighty_doubles" in page and "Größe." in page
         assert ("fp32 operations" in page) == (shape != "no roofs")
+
+
+@pytest.mark.parametrize("name", ["alone", "marked"])
+def test_the_file_of_one_pattern_is_named_in_its_place(name: str, folder: Path, here: Here, tmp_path: Path) -> None:
+    shown = here("show", folder / f"{name}.py")
+    assert shown.returncode == 0 and "session.launch(eighty_doubles" in shown.stdout, shown.stderr
+    assert shown.stdout == here("show", name, "--path", folder / f"{name}.py").stdout
+    made = here("isa", folder / f"{name}.py", "--ocloc", isa_kit.fake_ocloc(tmp_path / "fake"), "--format", "json")
+    assert made.returncode == 0 and f'"{name}"' in made.stdout, made.stderr
+
+
+def test_a_file_of_several_patterns_asks_for_one(folder: Path, here: Here) -> None:
+    done = here("show", folder / "plain.py")
+    assert done.returncode == 2 and "names 3 patterns, two_variants among them: name one" in done.stderr
 
 
 @pytest.mark.nightly

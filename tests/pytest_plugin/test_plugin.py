@@ -385,6 +385,14 @@ def test_patterns_are_items_that_tell_a_wrong_variant(tmp_path: Path) -> None:
     assert all(one["stats"]["rounds"] >= 6 and one["stats"]["median"] > 0 for one in benchmarks)
 
 
+def test_processes_that_would_each_make_a_run_are_refused(tmp_path: Path) -> None:
+    own = (*PLUGINS, "-pxdist")
+    status, output = run(tmp_path, "--xebench", "-n2", ".", plugins=own)
+    assert status == 4 and "--xebench makes one run, and processes of pytest-xdist would disturb it: add -n 0" in output
+    status, _ = run(tmp_path, "--xebench", "-n0", "--dist=loadfile", ".", plugins=own)
+    assert status == 5, "there is nothing to collect"
+
+
 def test_pattern_files_are_left_alone_without_the_option(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(PATTERN)
     status, output = run(tmp_path, ".")

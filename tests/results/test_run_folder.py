@@ -288,6 +288,14 @@ def test_damage_is_named(tmp_path: Path, damage, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("kept", [0, 100])
+def test_a_table_that_was_cut_off_is_named_though_nothing_of_it_is_read(tmp_path: Path, kept: int) -> None:
+    path = finished(tmp_path / "run").path / "events.parquet"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(RunFolderError, match=r"events.parquet is damaged \(its end is missing\)"):
+        load_run(tmp_path / "run")
+
+
 def read_all(folder: Path) -> None:
     """Ask for every table: a damaged one is found when it is read."""
     run = load_run(folder)
@@ -299,7 +307,7 @@ def test_of_a_finished_run_only_the_table_that_is_asked_for_is_read(tmp_path: Pa
     finished(tmp_path / "run")
     for path in (tmp_path / "run").glob("*.parquet"):
         if path.name != "pairs.parquet":
-            path.write_bytes(b"damaged")
+            path.write_bytes(b"damagedPAR1")
     run = load_run(tmp_path / "run")
     assert len(run.pairs) == 1 and run.pairs is run.pairs
     for table in ("events", "cases", "summaries"):
@@ -314,7 +322,7 @@ def test_the_report_reads_neither_events_nor_times(tmp_path: Path) -> None:
     whole[["sample_flags", "valid", "checked"]].to_parquet(tmp_path / "run" / "samples.parquet")
     without_checksums(tmp_path / "run")
     for table in ("events", "machine", "checks"):
-        (tmp_path / "run" / f"{table}.parquet").write_bytes(b"damaged")
+        (tmp_path / "run" / f"{table}.parquet").write_bytes(b"damagedPAR1")
     for form in ("text", "markdown", "csv"):
         assert "b" in formats.render(load_run(tmp_path / "run"), form)
 

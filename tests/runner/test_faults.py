@@ -294,6 +294,7 @@ def test_a_run_whose_folder_is_removed_ends_at_once(tmp_path: Path) -> None:
         shutil.rmtree(output)
         said = run.ends(status=2)  # the gate is shut: only a look at the folder can end it
     assert f"{output} was removed during the run" in said and not output.exists()
+    assert "is kept" not in said
 
 
 def kill_worker(run: Going) -> None:

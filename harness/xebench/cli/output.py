@@ -49,6 +49,8 @@ def show(text: str, *, coloured: bool = False) -> None:
     if file is not None:
         write(file, "".join(parts[::2]).rstrip("\n") + "\n")
         return
+    if sys.__stdout__ is None:
+        raise _unprintable(OSError(errno.EBADF, "standard output is closed"))
     try:
         click.echo("".join(parts))
     except OSError as error:

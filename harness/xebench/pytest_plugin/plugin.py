@@ -32,7 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Define the fixture, by whether pytest-benchmark is there."""
+    """Define the fixture, by whether pytest-benchmark is there.
+
+    Raises:
+        pytest.UsageError: processes of pytest-xdist would each make a run at the same time.
+    """
+    if config.getoption("--xebench") and config.getoption("dist", "no") != "no" and config.getoption("tx", None):
+        raise pytest.UsageError("--xebench makes one run, and processes of pytest-xdist would disturb it: add -n 0")
     config.stash[STORED], config.stash[LINES] = {}, []
     has_benchmark = config.getoption("benchmark_only", None) is not None
     config.pluginmanager.register(_WithBenchmark() if has_benchmark else _WithoutBenchmark(), "xebench-fixtures")

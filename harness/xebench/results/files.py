@@ -225,7 +225,7 @@ class TableFiles:
         manifest: The run's, with the SHA-256 of its files, since that is written.
 
     Raises:
-        RunFolderError: A table has no file.
+        RunFolderError: A table has no file, or one that was cut off.
     """
 
     def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -236,6 +236,8 @@ class TableFiles:
             path = self._path(table)
             if not path.is_file():
                 raise RunFolderError(f"{path} is missing: restore it from a copy of the run")
+            if not _has_end(path):
+                raise RunFolderError(f"{path} is damaged (its end is missing): restore it from a copy of the run")
 
     def __call__(
         self,
@@ -263,6 +265,17 @@ class TableFiles:
 
     def _path(self, table: str) -> Path:
         return self._folder / f"{table}.parquet"
+
+
+def _has_end(path: Path) -> bool:
+    """True if a file ends as Parquet files do, as one that was cut off does not: no other table is read for that."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - len(_MAGIC)))
+        return file.read() == _MAGIC
+
+
+#: The last bytes of a Parquet file.
+_MAGIC: Final = b"PAR1"
 
 
 def read_parquet(

@@ -120,8 +120,9 @@ class RunEnd:
             self.say_what_is_kept(f"stopped by {stop.name}")
         except BaseException as error:
             self.signals.ignore()
-            self.say_what_is_kept("the run failed")
             with suppress(XebenchError):  # the first error says more
+                self.writer.require_in_place()
+                self.say_what_is_kept("the run failed")
                 self._finish(describe_error(error))
             raise
         return self._finish(ended_by)
