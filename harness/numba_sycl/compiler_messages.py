@@ -43,7 +43,10 @@ _MEANINGS = [
             r"does not have a field named 'meminfo'|_allocate'|attempt_nocopy_reshape",
             "it reshapes, transposes or makes an array, which device code cannot: index the array that there is",
         ),
-        (r"it makes a (?P<what>list|set|dict)", "it makes a {what}, " + _NO_MEMORY),
+        (
+            r"it makes a (?P<what>list|set|dict)|has no attribute 'build_(?P<built>list|set)'",
+            "it makes a {what}{built}, " + _NO_MEMORY,
+        ),
         (r"Unknown attribute '\w+' of type (?P<what>list|set|dict)", "it makes a {what}, " + _NO_MEMORY),
         (r"NRT required", "it makes or copies an array, a list, a dict or a string, " + _NO_MEMORY),
         (

@@ -100,7 +100,7 @@ def line_of(marker: str) -> int:
         (unknown_attribute, "unknown_attribute", "module 'numpy' has no attribute 'nothing'"),
         (of_numpy, "of_numpy", "nothing implements numpy.arcsin in kernels here: write math.asin"),
         (module_of_the_host, "module_of_the_host", "'rgb_to_hsv' of type Module(<module 'colorsys'>)"),
-        (list_in_kernel, "list_in_kernel", "a feature of Python that device code does not have (build_list)"),
+        (list_in_kernel, "list_in_kernel", "it makes a list, for which device code has no memory"),
         (atomic_of_another_type, "atomic_of_another_type", "int32 does not match the type of the reference: float32"),
         (private_array_of_any_size, "private_array_of_any_size", "requires literal type in PrivateArray("),
         (reshapes, "reshapes", "reshapes, transposes or makes an array, which device code cannot: index the array"),
