@@ -7,6 +7,11 @@ from xebench.records.events import EventTimes, HostCall
 from xebench.session.recorder import MeasuredSample
 
 
+def test_a_kernel_that_is_made_again_in_each_call_is_found_late() -> None:
+    calls = [HostCall(0, 10**6, "execution", "one execution"), HostCall(0, 10**6, "compile", "find compiled k")]
+    assert traced_facts(MeasuredSample(10**6, 0, [[]], calls=calls)) == {"making_ns": 10**6}
+
+
 def test_what_an_execution_does_beside_its_kernels() -> None:
     commands = [
         EventTimes(0, 1, 2, "kernel", "k", 0),
