@@ -22,7 +22,7 @@ pattern = Pattern(
     # the whole program with its copies, as in the guide, or the additions alone
     axes={"devices": (2,), "data": ("copied", "stays")},
     metric="wall",
-    requires=("onemkl",),
+    requires=("onemkl", "several_devices"),
 )
 
 FACTOR = 3

@@ -23,6 +23,7 @@ pattern = Pattern(
     own_sizes="the guide names no size",
     axes={"devices": (2,)},
     metric="wall",
+    requires=("several_devices",),
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device, which has no sub-devices
 )
 

@@ -28,6 +28,7 @@ pattern = Pattern(
     # the triads alone, or with the way of the result to the host
     axes={"devices": (2,), "data": ("stays", "copied")},
     metric="wall",
+    requires=("several_devices",),
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "COMPOSITE"},  # else each stack is a device, which has no sub-devices
 )
 

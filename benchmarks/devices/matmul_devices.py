@@ -20,7 +20,7 @@ pattern = Pattern(
     # the whole program with the way of the product to the host, or the products alone
     axes={"devices": (2,), "data": ("copied", "stays")},
     metric="wall",
-    requires=("onemkl",),
+    requires=("onemkl", "several_devices"),
 )
 
 

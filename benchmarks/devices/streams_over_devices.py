@@ -29,6 +29,7 @@ pattern = Pattern(
     # the whole program with its copies, or the frames alone
     axes={"devices": (2,), "data": ("copied", "stays")},
     metric="wall",
+    requires=("several_devices",),
 )
 
 

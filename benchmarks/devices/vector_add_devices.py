@@ -23,6 +23,7 @@ pattern = Pattern(
     # the whole program with the way of the result to the host, or the additions alone
     axes={"devices": (2,), "data": ("copied", "stays"), "work_group_size": (1024,)},
     metric="wall",  # devices have clocks of their own: only the host sees when all are over
+    requires=("several_devices",),
 )
 
 pattern.problem(two_arrays)

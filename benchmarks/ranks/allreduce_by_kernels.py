@@ -23,6 +23,7 @@ pattern = Pattern(
     },
     axes={"devices": (2,)},
     metric="wall",
+    requires=("several_devices",),
     stand_in="The guide's kernels read memory of another process (oneCCL maps it by IPC handles). No release of dpctl "
     "opens one. zeMemGetIpcHandle by ctypes took an array of dpctl on Intel's driver without hardware; its file "
     "descriptor must reach the other process, and zeMemOpenIpcHandle could not be tried without a GPU. One process "

@@ -22,6 +22,7 @@ pattern = Pattern(
     own_sizes="the guide names no size",
     axes={"devices": (2,)},
     metric="wall",
+    requires=("several_devices",),
     stand_in="MPICH and Open MPI of PyPI take no pointers to memory of a GPU. Intel's MPI does (impi-rt), with Level "
     "Zero; without hardware it was seen to find no GPU to talk to. One process copies between two devices instead, "
     "directly and by way of the host; mpi_gpu_aware is the lesson itself where there is such an MPI.",

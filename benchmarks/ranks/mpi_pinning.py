@@ -30,6 +30,7 @@ pattern = Pattern(
     axes={"devices": (2,), "data": ("stays", "copied")},
     ranks=2,
     metric="wall",
+    requires=("several_devices",),
     environment={"ZE_FLAT_DEVICE_HIERARCHY": "FLAT"},  # the driver's default: each stack is a device
 )
 

@@ -26,10 +26,10 @@ from xebench import kernel_api as kapi  # noqa: E402
 from xebench.dpex.binaries import native_code  # noqa: E402
 from xebench.errors import Unsupported  # noqa: E402
 from xebench.session.session import Session  # noqa: E402
-from xebench.session.several_devices import devices_alike  # noqa: E402
 from xebench.session.switches import looked_up  # noqa: E402
 from xebench.system.runtime import level_zero  # noqa: E402
 from xebench.system.runtime.devices import list_devices, open_device, select_device  # noqa: E402
+from xebench.system.runtime.partitions import devices_alike  # noqa: E402
 
 ITEMS = 1 << 14
 MODES = ("standard", "bf16", "bf16x2", "bf16x3", "tf32")

@@ -34,10 +34,10 @@ def device(name: str = "Max", platform: str = "Level-Zero", units: int = 64, cut
 def several(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`several_devices` on a machine with these devices."""
     from xebench.session import several_devices
+    from xebench.system.runtime.partitions import devices_alike
 
     def ask(listed: list[Device], count: int, kind: str = "any") -> Any:
-        alike = several_devices.devices_alike
-        monkeypatch.setattr(several_devices, "devices_alike", lambda own: alike(own, lambda: listed))
+        monkeypatch.setattr(several_devices, "devices_alike", lambda own: devices_alike(own, lambda: listed))
         try:
             return several_devices.several_devices(listed[0], count, kind)
         finally:
@@ -54,8 +54,29 @@ def test_devices_of_one_platform_come_before_sub_devices(several: Any) -> None:
     assert not found.are_parts
 
 
+@pytest.mark.parametrize(
+    ("listed", "several"),
+    [
+        ([device()], False),
+        ([device("a"), device("b", platform="OpenCL")], False),
+        ([device("a"), device("b")], True),
+        ([device(cuts=[("next_partitionable", ["x", "y"])])], True),
+        ([device(units=3, cuts=[([1, 1], ["x", "y"])])], True),
+        ([device(units=1, cuts=[([0, 0], ["x", "y"])])], False),
+    ],
+)
+def test_patterns_can_require_a_second_device_or_parts_of_one(
+    listed: list[Device], several: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xebench.system.runtime import partitions
+
+    alike = partitions.devices_alike
+    monkeypatch.setattr(partitions, "devices_alike", lambda own: alike(own, lambda: listed))
+    assert partitions.has_several(listed[0]) == several
+
+
 def test_the_sessions_own_device_is_the_first(several: Any) -> None:
-    from xebench.session.several_devices import devices_alike
+    from xebench.system.runtime.partitions import devices_alike
 
     first, second = device("a"), device("b")
     assert devices_alike(second, lambda: [first, second]) == [second, first]

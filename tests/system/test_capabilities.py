@@ -28,6 +28,7 @@ def test_a_device_that_has_it_lacks_nothing(name: str) -> None:
         ("usm_atomic_host", "usm_atomic_host_allocations"),
         ("usm_device", "usm_device_allocations"),
         ("usm_shared", "usm_shared_allocations"),
+        ("several_devices", "several_devices"),
     ],
 )
 def test_a_name_asks_for_its_aspect(name: str, aspect: str) -> None:

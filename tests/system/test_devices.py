@@ -22,6 +22,7 @@ def no_driver_is_asked(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     if not request.node.get_closest_marker("device"):
         monkeypatch.setattr(devices, "extensions_of", lambda device: ())
         monkeypatch.setattr(devices, "hardware_id", lambda device: None)
+        monkeypatch.setattr(devices, "has_several", lambda device: False)
 
 
 @pytest.fixture

@@ -30,12 +30,12 @@ from xebench.session.recorder import NO_TRAFFIC, Traffic
 from xebench.session.session_kernels import SessionKernels
 from xebench.session.several_devices import (
     as_sycl,
-    devices_alike,
     require_copyable,
     several_devices,
 )
 from xebench.session.spread import Ranks, core_threads, cores, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
+from xebench.system.runtime.partitions import devices_alike
 
 #: Arguments that are objects of SYCL.
 _OF_SYCL = {Accessor, Stream}

@@ -8,9 +8,8 @@ first, which the in-order queue, or the barrier, waits for.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import dpctl
@@ -22,6 +21,7 @@ from numba_sycl.stacks import is_current
 from numba_sycl.sycl_types import Device, Event
 from xebench.errors import Unsupported
 from xebench.system.runtime import level_zero
+from xebench.system.runtime.partitions import DOMAINS, devices_alike, partitions, parts_of
 
 
 class Waits:
@@ -69,9 +69,6 @@ def as_sycl(event: Event) -> Any:
 
 KINDS: Final = ("any", "devices", "sub-devices", "engines", "cpu")
 
-#: Stacks of a GPU, each with memory of its own; the two words are one on Intel's GPUs (G 17254).
-DOMAINS: Final = ("next_partitionable", "numa")
-
 
 @dataclass(frozen=True)
 class SeveralDevices:
@@ -111,7 +108,7 @@ def several_devices(device: Device, count: int, kind: str = "any") -> SeveralDev
     if len(alike) >= count:
         return SeveralDevices(tuple(alike[:count]), _words("devices", alike[:count]), are_parts=False)
     for partition, how in () if kind == "devices" else partitions(device.max_compute_units, count):
-        parts = _parts(device, partition)
+        parts = parts_of(device, partition)
         if len(parts) >= count:
             what = f"sub-devices of {device.filter_string} {how}"
             return SeveralDevices(tuple(parts[:count]), _words(what, parts[:count]), are_parts=True)
@@ -132,8 +129,8 @@ def _cpus_beside(device: Device, count: int) -> SeveralDevices:
 
 def _engines_of_stacks(device: Device, count: int) -> SeveralDevices:
     """Compute engines: the runtime shows them as parts of a stack that is itself a part of a card, and of no other."""
-    stacks = _parts(device, DOMAINS[0])
-    engines = [engine for stack in stacks for engine in _parts(stack, DOMAINS[0])]
+    stacks = parts_of(device, DOMAINS[0])
+    engines = [engine for stack in stacks for engine in parts_of(stack, DOMAINS[0])]
     if len(engines) < count:
         shown = f"{device.name.strip()} shows {len(engines)} in {len(stacks)} stacks"
         raise Unsupported(f"needs {count} compute engines as devices: {shown}")
@@ -168,34 +165,6 @@ def _are_peers(device: Device, other: Any) -> bool:
         return True
     handles = device_handle(device), device_handle(other)
     return level_zero.can_access_peer(level_zero_library.open_library(), *handles)
-
-
-def devices_alike(device: Device, get_devices: Callable[[], Sequence[Any]] | None = None) -> list[Any]:
-    """The device and after it the others of its platform and type, which can share a context with it."""
-    listed = get_devices or partial(dpctl.get_devices, backend=device.backend, device_type=device.device_type)
-    own = _platform(device)
-    return [device, *(other for other in listed() if other != device and _platform(other) == own)]
-
-
-def partitions(compute_units: int, count: int) -> list[tuple[Any, str]]:
-    """The ways to cut a device, as ``create_sub_devices`` takes them, each with its description; the best first."""
-    domains: list[tuple[Any, str]] = [(domain, "by affinity domain") for domain in DOMAINS]
-    if compute_units < count:
-        return domains
-    return [*domains, ([compute_units // count] * count, "by count")]
-
-
-def _parts(device: Device, partition: Any) -> Sequence[Any]:
-    try:
-        parts: Sequence[Any] = device.create_sub_devices(partition=partition)
-    except dpctl.SyclSubDeviceCreationError:
-        return ()
-    return parts
-
-
-def _platform(device: Device) -> tuple[str, ...]:
-    platform = device.sycl_platform
-    return platform.name, platform.vendor, platform.version
 
 
 def _words(what: str, devices: Sequence[Any]) -> str:

@@ -23,6 +23,7 @@ from xebench.errors import NoDevice
 from xebench.system.runtime import level_zero
 from xebench.system.runtime.loading import load
 from xebench.system.runtime.packages import mend_command
+from xebench.system.runtime.partitions import has_several
 from xebench.system.runtime.variables import hiding_variables
 
 if TYPE_CHECKING:
@@ -281,6 +282,7 @@ def describe(device: Device) -> DeviceInfo:
         aspects=(
             *(name.removeprefix(_ASPECT) for name in aspects if getattr(device, name)),
             *extensions_of(device),
+            *((SEVERAL_DEVICES,) if has_several(device) else ()),
         ),
         hardware_id=hardware_id(device),
     )
@@ -336,6 +338,9 @@ EXAMPLES_SUB_GROUP_SIZE: Final = 8
 #: Axes whose values a device limits: whole numbers, refused where it offers no such.
 LIMITED_AXES: Final = ("work_group_size", "sub_group_size")
 
+#: Listed among the aspects of a device, though SYCL has none for it.
+SEVERAL_DEVICES: Final = "several_devices"
+
 # Requirement to the SYCL aspect that grants it, as dpctl names it (``has_aspect_...``), and what it is.
 _ASPECTS = {
     "fp64": ("fp64", "double precision"),
@@ -345,6 +350,7 @@ _ASPECTS = {
     "usm_device": ("usm_device_allocations", "USM device allocations"),
     "usm_shared": ("usm_shared_allocations", "USM shared allocations"),
     "usm_host": ("usm_host_allocations", "USM host allocations"),
+    SEVERAL_DEVICES: (SEVERAL_DEVICES, "other device of its platform beside it, and no sub-devices"),
 }
 
 
