@@ -68,8 +68,9 @@ def test_devices_of_one_platform_come_before_sub_devices(several: Any) -> None:
 def test_patterns_can_require_a_second_device_or_parts_of_one(
     listed: list[Device], several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xebench.system.runtime import partitions
+    from xebench.system.runtime import load, partitions
 
+    load()  # before dpctl is imported
     alike = partitions.devices_alike
     monkeypatch.setattr(partitions, "devices_alike", lambda own: alike(own, lambda: listed))
     assert partitions.has_several(listed[0]) == several
