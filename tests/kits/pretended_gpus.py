@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -52,7 +53,7 @@ OF_ONEMKL: Final = {
 
 #: How variants with buffers, and kernels in SYCL C++, are refused on Level Zero by the pinned stack, which has no
 #: headers of SYCL.
-OF_HEADERS: Final = ("Unsupported: SYCL's buffers: needs ", "NeedsSyclCompiler: ")
+OF_HEADERS: Final = re.compile(r"Unsupported: .*\bneeds the headers of |NeedsSyclCompiler: ")
 
 #: One process tries all patterns on a GPU: 30 s, and several times as much on a busy machine.
 TIMEOUT_S: Final = 900
@@ -189,12 +190,11 @@ class Tried:
     @property
     def wrong(self) -> dict[str, str]:
         """The variants that were not submitted, and neither lack something of the device nor claim to be refused."""
-        lacks = ("Unsupported: needs ", *OF_HEADERS)
-        fine = ("submitted ", "skipped: ", *lacks, *(["NeedsCompiler: "] if is_current() else []))
+        fine = ("submitted ", "skipped: ", "Unsupported: needs ", *(["NeedsCompiler: "] if is_current() else []))
         return {
             name: text
             for name, text in self.outcomes.items()
-            if not text.startswith(fine) and not text.startswith(REFUSED.get(name, fine))
+            if not text.startswith((*fine, REFUSED.get(name, "submitted "))) and not OF_HEADERS.match(text)
         }
 
     @property
@@ -205,7 +205,7 @@ class Tried:
     @property
     def without_headers(self) -> set[str]:
         """The patterns of which a variant lacks SYCL's headers."""
-        return {name.partition("/")[0] for name, text in self.outcomes.items() if text.startswith(OF_HEADERS)}
+        return {name.partition("/")[0] for name, text in self.outcomes.items() if OF_HEADERS.match(text)}
 
     def counts(self) -> str:
         """Patterns and variants, in a line."""

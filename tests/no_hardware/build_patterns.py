@@ -37,14 +37,14 @@ def say(**what: Any) -> None:
     print("\n" + json.dumps(what), flush=True)  # a library may have left a line open
 
 
-def attempt(session: Session, pattern: Any, variant: Any, binding: Binding, axes: Mapping[str, Any]) -> str:
+def attempt(session: Session, pattern: Any, variant: Any, binding: Binding, numbers: Mapping[str, Any]) -> str:
     """What becomes of a variant: ``submitted N`` (kernels, 0 where libraries and copies are all), or the error."""
     reason = runtime.missing(DEVICE, (*pattern.requires, *variant.requires))
     if reason:
         return f"skipped: {reason}"
     session.begin()
     try:
-        sample = start(variant.function, session, binding.bound, axes)
+        sample = start(variant.function, session, binding.bound, numbers)
         session.wait()
         del sample  # not before: a library may be at work on arrays that it alone keeps
     except XebenchError as error:
@@ -65,7 +65,6 @@ def try_pattern(pattern: Any) -> None:
         return  # its arrays may be of what the device lacks
     session = Session.on(DEVICE.device)
     family = build_plan([describe(pattern)], "smoke")[0].on(DEVICE.device_class, DEVICE.sub_group_sizes)
-    axes = dict(family.axes)
     numbers = dict(family.parameters)
     problem = pattern.make_problem(np.random.default_rng(1), **accepted_parameters(pattern.make_problem, numbers))
     binding = Binding(problem, numbers, DeviceMemory(session.queue))
@@ -73,7 +72,7 @@ def try_pattern(pattern: Any) -> None:
         if names[variant.name] not in DONE:
             say(at=names[variant.name])
             signal.alarm(HANG_S)
-            say(outcome={names[variant.name]: attempt(session, pattern, variant, binding, axes)})
+            say(outcome={names[variant.name]: attempt(session, pattern, variant, binding, numbers)})
             signal.alarm(0)
     session.release()
 

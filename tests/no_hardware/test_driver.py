@@ -21,6 +21,7 @@ GPUS = ("dg2", "tgllp")
 # dpnp and oneMKL bring code for the devices that they were built for, and this driver is not among them.
 OF_LIBRARIES = (
     "gemm_consecutive/",
+    "gemm_groups/",
     "gemm_padded_rows/",
     "matrix_engine_modes/",
     "random_generators/made_by_library",

@@ -18,7 +18,7 @@ from xebench.patterns.registry import builtin_files
 OF_SEVERAL = {
     *("axpy_devices", "matmul_devices", "streams_over_devices", "vector_add_devices"),
     *("implicit_scaling_launch", "implicit_scaling_copies", "build_for_stacks", "memory_of_other_stack"),
-    *("allreduce_by_kernels", "copy_between_devices", "mpi_pinning"),
+    *("allreduce_by_kernels", "buffer_of_context", "copy_between_devices", "mpi_pinning"),
 }
 # Divides the work by measured speed, and this driver gives no times.
 BY_SPEED = {"heterogeneous_split/by_speed"}

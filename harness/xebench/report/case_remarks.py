@@ -184,7 +184,7 @@ def _own_work(own: Side, other: Side) -> Iterator[str]:
 
 def _scratch(own: Side, other: Side) -> Iterator[str]:
     mine, theirs = (side.case["scratch_bytes"] for side in (own, other))
-    if mine and theirs and mine != theirs:
+    if mine and theirs and _size(mine) != _size(theirs):
         yield f"{_size(mine)} of scratch, {_size(theirs)} of its baseline"
 
 
