@@ -256,6 +256,18 @@ def in_groups(session, p):
     twice_of_rows(session, p)
 
 
+whole_tiles = declare("whole_tiles")
+whole_tiles.reference(doubled)
+whole_tiles.naive(right)
+
+
+@whole_tiles.problem
+def of_tiles(rng, n):
+    if n % 16:
+        raise ValueError(f"n={n}: give a multiple of 16")
+    return in_and_out(rng, n)
+
+
 even_sizes = declare("even_sizes", odd_sizes={})
 even_sizes.problem(in_and_out)
 even_sizes.reference(doubled)

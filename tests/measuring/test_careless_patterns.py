@@ -194,6 +194,10 @@ def test_where_all_variants_are_wrong_the_baseline_alone_is_named_with_advice() 
     assert found["tail_dropped_too"] is None
 
 
+def test_a_size_that_the_problem_refuses_says_what_it_must_be() -> None:
+    assert odd_sizes("whole_tiles") == {"right": "refused: n=63: n=63: give a multiple of 16"}
+
+
 def test_a_size_that_a_launch_refuses_alone_is_not_in_the_way_of_others() -> None:
     assert odd_sizes("refused") == {"in_groups": "right at steps=3"}
 

@@ -95,7 +95,7 @@ def test_patterns_that_ran_at_no_odd_size_are_counted_in_the_plain_report() -> N
     line = "1 of 1 patterns could not run at odd sizes, and need odd_sizes=: p"
     assert untried_line(made.run()) == line
     assert line in brief_remarks(made.run())
-    for words in (None, "right at n=63", "wrong at n=63: y"):
+    for words in (None, "right at n=63", "wrong at n=63: y", "refused: n=63: give a multiple of 16"):
         tried, _, _ = pair(odd_size=words)
         assert untried_line(tried.run()) == ""
 

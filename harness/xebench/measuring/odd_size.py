@@ -23,6 +23,8 @@ from xebench.session.session import Session
 MOST_S: Final = 2.0
 #: First words of the results, and what no variant is to blame for.
 RIGHT, WRONG, UNTRIED = "right at", "wrong at", "not tried:"
+#: The same of a size that the pattern's problem refuses with a ValueError, which says what it must be.
+REFUSED: Final = "refused:"
 NO_TIME: Final = "its other variants took too long"
 #: Beside the baseline where all are wrong.
 ADVICE: Final = "so are all variants: if it must be a multiple, name other sizes with odd_sizes="
@@ -104,6 +106,11 @@ def _tried(
         return dict.fromkeys(names, f"{UNTRIED} {at}: {NO_TIME}")
     try:
         problem = make_problem(pattern, parameters, seed)
+    except ValueError as error:
+        return dict.fromkeys(names, f"{REFUSED} {at}: {error}")
+    except Exception as error:
+        return dict.fromkeys(names, refused(error))
+    try:
         view = host_view(problem, parameters)
         expected = expected_of(pattern, view, problem, 0)
         expected.rules = ResultRules.of(pattern, view)

@@ -210,8 +210,8 @@ FACTS: Final = (
     ),
     text(
         "odd_size",
-        "Result at sizes that are no multiples of a work-group, in untimed calls: right at ..., wrong at ..., or the "
-        "reason why there is none: not tried: ...; null where none was asked for.",
+        "Result at sizes that are no multiples of a work-group, in untimed calls: right at ..., wrong at ..., refused: "
+        "... by the pattern's problem, or not tried: ... for another reason; null where none was asked for.",
     ),
     text(
         "results_note",
