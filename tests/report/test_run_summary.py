@@ -11,7 +11,7 @@ from changed_run import changed
 from synthetic import Synthetic, noisy
 
 from xebench.records.claim import Claim, to_json
-from xebench.report.result_rows import sorted_pairs
+from xebench.report.result_rows import result_rows, sorted_pairs
 from xebench.report.run_summary import (
     NBSP,
     answer_sentences,
@@ -20,6 +20,7 @@ from xebench.report.run_summary import (
     gains,
     headline,
     highlights,
+    in_a_sentence,
     next_steps,
     rounds_line,
 )
@@ -186,3 +187,13 @@ def test_each_chapter_has_its_mean(all_answers: Run) -> None:
     ((chapter, (mean, patterns)),) = gains(sorted_pairs(many())).items()
     assert (chapter, patterns) == ("slm", 5) and mean == pytest.approx(0.5, rel=0.02)
     assert gain(sorted_pairs(all_answers)) == "", "a run of few patterns is seen at a glance"
+
+
+@pytest.mark.parametrize("claims", [None, to_json((Claim("faster"),))])
+def test_what_one_instance_says_is_no_sentence(claims: str | None) -> None:
+    for instances, sentence in ((6, "b is 2.0"), (1, "No variant is surely faster or slower than a.")):
+        made = Synthetic()
+        of = made.case("a", "naive"), made.case("b", "optimized", claims=claims)
+        for key, median_ns in zip(of, (2000, 1000), strict=True):
+            made.times(key, noisy(median_ns), instances=[block % instances for block in range(20)])
+        assert in_a_sentence(result_rows(made.run())).startswith(sentence)

@@ -277,9 +277,9 @@ def in_a_sentence(family: Sequence[ResultRow]) -> str:
         "" where nothing is compared with the baseline.
     """
     compared = [row for row in family if not row.against and row.ends[1] is not None]
-    sure = [(row, *row.ends) for row in compared if _excludes_one(row)]
+    sure = [(row, *row.ends) for row in compared if _is_sure(row)]
     if not sure:
-        return f"No variant differs from {family[0].variant} beyond its interval." if compared else ""
+        return f"No variant is surely faster or slower than {family[0].variant}." if compared else ""
     row, speedup, low, high = max(sure, key=lambda found: found[1] or 0.0)
     assert speedup and low and high
     if speedup < 1:
@@ -289,9 +289,11 @@ def in_a_sentence(family: Sequence[ResultRow]) -> str:
     return f"{row.variant} is {_times(speedup, low, high)} as fast as {row.baseline} ({_range(low, high)})."
 
 
-def _excludes_one(row: ResultRow) -> bool:
+def _is_sure(row: ResultRow) -> bool:
     speedup, low, high = row.ends
-    return bool(speedup and low and high and (low > 1 or high < 1))
+    # of one instance a claim's answer knows what it decides; without a claim nobody does
+    decided = row.answer != Answer.UNDECIDED if row.claim else row.pair.get("instances") != 1
+    return bool(decided and speedup and low and high and (low > 1 or high < 1))
 
 
 def _times(speedup: float, low: float, high: float) -> str:

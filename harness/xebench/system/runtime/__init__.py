@@ -32,6 +32,7 @@ __all__ = [
     "missing",
     "mpi",
     "packages",
+    "partitions",
     "relevant_environment",
     "select_device",
     "set_variables",
