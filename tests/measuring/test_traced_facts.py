@@ -37,3 +37,5 @@ def test_what_an_execution_does_beside_its_kernels() -> None:
         "converted": {"convert float64 to float32": 1},
     }
     assert traced_facts(MeasuredSample(100, 0, [commands[:1]], calls=calls[:1])) == {"own_ns": 100}
+    of_rank = [each._replace(mpi_rank=1) for each in commands[:1]]
+    assert traced_facts(MeasuredSample(100, 0, [of_rank], calls=calls[:1])) == {}, "ranks wait for each other"

@@ -50,7 +50,11 @@ def _is_known(call: HostCall) -> bool:
 
 
 def _own_ns(measured: MeasuredSample) -> int:
-    """Time of the variant's thread in none of its recorded calls; 0 if it was not traced."""
+    """Time of the variant's thread in none of its recorded calls; 0 if it was not traced, and of ranks, which spend it
+    in MPI, waiting for each other.
+    """
+    if any(event.mpi_rank is not None for event in measured.events):
+        return 0
     whole = [call for call in measured.calls if call.kind == "execution"]
     spans = [
         (c.submit_began_host_ns, c.submit_ended_host_ns) for c in measured.calls if c not in whole and not c.thread
