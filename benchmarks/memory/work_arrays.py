@@ -19,6 +19,9 @@ pattern = Pattern(
     rtol=1e-5,  # sums of 16 products in single precision
 )
 
+# In C++ allocations and copies cost a third: keeping the arrays gives 1.2x on a CPU device where Python has 1.4x
+# (results/studies/beside-cpp.md).
+
 
 @kernel
 def compute_in_memory(item: kapi.NdItem, dx, u, w, ur, us, ut):
