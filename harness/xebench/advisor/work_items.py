@@ -8,6 +8,8 @@ an integer that this item did not write ends the reading, because addresses may 
 
 from __future__ import annotations
 
+import bisect
+import dis
 import functools
 import itertools
 import linecache
@@ -73,7 +75,8 @@ class WorkItem:
     def note(self, kind: str, position: int, offset: int, depth: int = 2) -> None:
         """Note an access of whoever called the caller."""
         frame = sys._getframe(depth)
-        self.accesses.setdefault(((frame.f_code, frame.f_lasti), kind, position), []).append(offset)
+        place = frame.f_code, _instruction(frame.f_code, frame.f_lasti)
+        self.accesses.setdefault((place, kind, position), []).append(offset)
         self.count += 1
         if self.count > MOST_ACCESSES:
             raise _Enough
@@ -393,6 +396,17 @@ def _work_item(extents: tuple[int, ...], local: tuple[int, ...] | None, step: tu
     else:
         starts = [extent // size // 2 * size for extent, size in zip(extents, local, strict=True)]
     return item_at(extents, local, tuple(map(int.__add__, starts, steps)))
+
+
+def _instruction(code: types.CodeType, offset: int) -> int:
+    """The offset where an instruction begins: once it is specialized, Python 3.12 stands at the end of its cache."""
+    begins = _instructions(code)
+    return begins[bisect.bisect_right(begins, offset) - 1]
+
+
+@functools.cache
+def _instructions(code: types.CodeType) -> list[int]:
+    return [each.offset for each in dis.get_instructions(code)]
 
 
 def source_of(place: Place) -> tuple[str, int, str]:
