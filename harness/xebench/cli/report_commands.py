@@ -189,10 +189,9 @@ class Threshold(click.ParamType[tuple[str, float]]):
 def _thresholds(context: click.Context, parameter: click.Parameter, given: tuple[tuple[str, float], ...]) -> Any:
     """Thresholds by pattern, those of names and longer globs first; those of pyproject.toml where none are given."""
     from xebench.cli import project_settings
-
-    own = project_settings.read(Path.cwd()).get("thresholds", {})
     from xebench.results.analysis.compare import THRESHOLD
 
+    own = project_settings.read(Path.cwd()).get("thresholds", {})
     theirs = {name: parameter.type.convert(text, parameter, context)[1] for name, text in own.items()}
     found = {"*": THRESHOLD, **theirs, **dict(given)}
     ordered = dict(sorted(found.items(), key=lambda item: ("*" in item[0] or "?" in item[0], -len(item[0]))))

@@ -276,14 +276,15 @@ def as_markdown(comparison: RunComparison, *, every: bool = False) -> str:
 
 def as_html(comparison: RunComparison) -> str:
     """Every row as a page that needs nothing else."""
+    lines = _shown(comparison, every=True)
     return fill(
         "xebench.report",
         "comparison.html.j2",
         title=f"Two {'versions' if comparison.before is comparison.after else 'runs'} side by side",
         sides=_sides(comparison),
         summary=comparison.summary,
-        lines=_shown(comparison, every=True),
-        chart=_chart(comparison),
+        lines=lines,
+        chart=_chart(comparison, lines),
         vega=Markup(vega()),
     )
 
@@ -300,12 +301,12 @@ _LOOKS: Final[Mapping[str, str]] = {
 _DRAWN: Final = 40
 
 
-def _chart(comparison: RunComparison) -> Spec | None:
+def _chart(comparison: RunComparison, lines: Sequence[ComparisonLine]) -> Spec | None:
     """The chart of the first rows, those that changed; None if no ratio is known."""
     low, high = (f"{comparison._ratio}_{end}" for end in ("low", "high"))
     estimates = [
         Estimate(row[comparison._ratio], row[low], row[high], None, _LOOKS.get(row["outcome"], ""), line.case)
-        for row, line in zip(comparison.rows, _shown(comparison, every=True), strict=True)
+        for row, line in zip(comparison.rows, lines, strict=True)
         if row[comparison._ratio]
     ]
     return forest(estimates[:_DRAWN]) if estimates else None

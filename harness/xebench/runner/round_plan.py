@@ -23,9 +23,10 @@ ROUNDS: Final = 3
 #: Share of the budget that the first round leaves to later ones, unless its rounds would be too short.
 RESERVE: Final = 0.5
 
-#: Seconds of sampling that a first round keeps before later rounds, and least of any round, in each state. Both are for
-#: as many instances as an answer needs, three of 0.3 or 0.1 s: a second round would cost what is beside sampling again.
-#: Of 267 claims of the reference run on a CPU three instances of 0.2 s decide 177, of 0.3 s 184 and of 0.5 s 186.
+#: Seconds of sampling that a first round keeps before later rounds, and least of a first round in each state. Both are
+#: for as many instances as an answer needs, three of 0.3 or 0.1 s: a second round would cost again what is beside
+#: sampling. Of 267 claims of the reference run on a CPU three instances of 0.2 s decide 177, of 0.3 s 184 and of 0.5 s
+#: 186.
 USEFUL_S: Final = 0.9
 LEAST_S: Final = 0.3
 

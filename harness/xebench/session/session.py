@@ -28,11 +28,7 @@ from xebench.session.device_memory import import_memory
 from xebench.session.recorded_queues import RecordedQueues
 from xebench.session.recorder import NO_TRAFFIC, Traffic
 from xebench.session.session_kernels import SessionKernels
-from xebench.session.several_devices import (
-    as_sycl,
-    require_copyable,
-    several_devices,
-)
+from xebench.session.several_devices import as_sycl, require_copyable, several_devices
 from xebench.session.spread import Ranks, core_threads, cores, device_lanes
 from xebench.system.runtime.devices import usual_sub_group_size
 from xebench.system.runtime.partitions import devices_alike
